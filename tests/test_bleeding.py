@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
+import isogloss as ig
 from isogloss.annotation.bleeding import KNOWN, KnownRule, join_known, measure_bleeding
 from isogloss.annotation.labels import make_labels
+from isogloss.annotation.sources import read_labels
 from isogloss.errors import IsoglossError, UnknownName
+from isogloss.exchange.runs import read_scores
 from support.builders import score, triple
 
 
@@ -68,9 +72,9 @@ def test_items_without_labels_are_left_out_and_counted():
 
 def test_the_share_that_makes_a_stereotype_known_can_be_chosen():
     known, scored = half()
-    column = join_known(scored, labelled(known), KnownRule(share=0.7)).table[KNOWN]
+    column = join_known(scored, labelled(known), rule=KnownRule(share=0.7)).table[KNOWN]
     assert set(column) == {"no"}
-    assert set(join_known(scored, labelled(known), KnownRule(share=0.3)).table[KNOWN]) == {"yes"}
+    assert set(join_known(scored, labelled(known), rule=KnownRule(share=0.3)).table[KNOWN]) == {"yes"}
 
 
 def test_labels_of_two_countries_stay_apart():
@@ -81,10 +85,12 @@ def test_labels_of_two_countries_stay_apart():
             *labelled([False] * 4, language="es-MX").table.iter_rows(named=True),
         ]
     )
-    columns = [set(join_known(scored, both, KnownRule(place=place)).table[KNOWN]) for place in (None, "es-ES", "es-MX")]
+    columns = [
+        set(join_known(scored, both, rule=KnownRule(place=place)).table[KNOWN]) for place in (None, "es-ES", "es-MX")
+    ]
     assert columns == [{"yes"}, {"yes"}, {"no"}]
     with pytest.raises(UnknownName):
-        join_known(scored, both, KnownRule(place="es-AR"))
+        join_known(scored, both, rule=KnownRule(place="es-AR"))
 
 
 def test_labels_and_scores_must_meet():
@@ -93,3 +99,30 @@ def test_labels_and_scores_must_meet():
         join_known(scored, labelled([True], language="de"))
     with pytest.raises(IsoglossError, match="Join the labels"):
         measure_bleeding(scored)
+
+
+def test_a_model_prefers_what_an_annotator_of_gest_finds_in_the_sentence(real_data):
+    """Sentences of the published set that the first annotator matched with their stereotype without doubt, and the others."""
+    items = ig.read(real_data / "gest" / "gest.csv.gz")
+    matches = read_labels(real_data / "gest" / "annotations.csv.gz").table.filter(pl.col("question") == "match")
+    label = dict(matches.unique("text", keep="first").select("text", "label").iter_rows())
+    sentences = pl.read_csv(real_data / "gest" / "gest.csv.gz")["sentence"]
+    rows = [
+        {"item": f"{number}-{wording}", "question": "match", "label": label[text], "language": "en"}
+        for number, text in enumerate(sentences)
+        for wording in range(4)
+        if text in label
+    ]
+    scored = read_scores(real_data / "gest" / "english_mlm_bert-base-uncased_template-0.txt.gz", items, layout="gest")[
+        0
+    ]
+    joined = join_known(scored, make_labels(rows), rule=KnownRule("match", "strong agree"))
+    row = measure_bleeding(joined, resamples=200)[0]
+    assert (row.clusters_known, row.clusters_unknown) == (2773, 586)
+    wins = {"yes": [], "no": []}
+    for _, item in joined.table.drop_nulls(KNOWN).group_by("id"):
+        of_role = dict(item.select("role", "value").iter_rows())
+        gap = of_role["stereotype"] - of_role["anti_stereotype"]
+        wins[item[KNOWN][0]].append(50 * (1 + np.sign(gap)))
+    assert (row.known, row.unknown) == (pytest.approx(np.mean(wins["yes"])), pytest.approx(np.mean(wins["no"])))
+    assert row.high < 0

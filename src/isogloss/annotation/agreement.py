@@ -10,14 +10,14 @@ from ..analysis.intervals import IntervalSettings
 from ..errors import IsoglossError, UnknownName
 from ..results import Results
 from ..stats import RESAMPLES
-from .labels import CONTEXT, UNIT, Labels, count_labels
+from .labels import CONTEXT, UNIT, LabelTable, count_labels
 
 EXPECTED = 10.0  # unanimous units by chance alone; that none of them is there is then no accident
 GROUPS = ("question", *CONTEXT)
 
 
 def measure_agreement(
-    labels: Labels,
+    labels: LabelTable,
     *,
     by: Sequence[str] = (),
     left_out: Sequence[str] = (),
@@ -32,7 +32,7 @@ def measure_agreement(
     unknown = [name for name in by if name not in GROUPS]
     if unknown:
         raise UnknownName("column", unknown[0], GROUPS)
-    kept = Labels(labels.table.filter(~pl.col("label").is_in(list(left_out))))
+    kept = LabelTable(labels.table.filter(~pl.col("label").is_in(list(left_out))))
     counts = _compared(count_labels(kept, context=CONTEXT))
     if not counts.height:
         raise IsoglossError("No unit has labels of two annotators, so there is no agreement to measure.")
@@ -47,7 +47,7 @@ def _compared(counts: pl.DataFrame) -> pl.DataFrame:
     return counts.filter(pl.col("count").sum().over(UNIT) > 1)
 
 
-def _single(labels: Labels, counts: pl.DataFrame) -> tuple[str, ...]:
+def _single(labels: LabelTable, counts: pl.DataFrame) -> tuple[str, ...]:
     """A note on questions that no two people answered."""
     lost = sorted(set(labels.table["question"]) - set(counts["question"]))
     return (f"no item has two labels for: {', '.join(lost)}",) if lost else ()

@@ -16,7 +16,7 @@ from ..metrics import Metric
 from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
-from .labels import Labels, share_of_label
+from .labels import LabelTable, share_of_label
 
 KNOWN = "known_stereotype"  # the column: yes, no, or empty where nobody was asked
 
@@ -57,10 +57,10 @@ class KnownDifference:
     why: str | None = None
 
 
-def join_known(scored: Scored, labels: Labels, rule: KnownRule | None = None) -> Scored:
+def join_known(scored: Scored, labels: LabelTable, *, rule: KnownRule | None = None) -> Scored:
     """The scores with a column that says whether people know the stereotype of the item with the same id and language."""
     rule = rule or KnownRule()
-    asked = Labels(labels.table.filter(pl.col("candidate").is_null()))
+    asked = LabelTable(labels.table.filter(pl.col("candidate").is_null()))
     shares = share_of_label(asked, question=rule.question, label=rule.label)
     if rule.place is not None:
         places = shares["language"].drop_nulls().unique()
@@ -93,34 +93,36 @@ def measure_bleeding(
     check_mode(mode)
     if KNOWN not in scored.table.columns:
         raise IsoglossError("These scores do not say where a stereotype is known. Join the labels with join_known.")
-    chosen, settings = registry.get("metric", metric), IntervalSettings(resamples=resamples)
+    settings = IntervalSettings(resamples=resamples)
     table = check_rows(scored)
     lost = table.filter(pl.col(KNOWN).is_null()).select("language", "id").n_unique()
     rows = []
     for group, part in group_rows(table, ["model", "language", *by], keep_null=True):
         sides = [part.filter(pl.col(KNOWN) == value) for value in ("no", "yes")]
-        row = _difference(sides, chosen, mode=mode, settings=settings) if all(s.height for s in sides) else None
-        if row is not None:
-            rows.append(KnownDifference(group, metric, *row))
-    return Results(tuple(rows), notes=(f"{lost} items have no label and were left out",) if lost else ())
+        if all(side.height for side in sides):
+            rows.append(_difference(sides, metric, group=group, mode=mode, settings=settings))
+    return Results(
+        tuple(row for row in rows if row is not None),
+        notes=(f"{lost} items have no label and were left out",) if lost else (),
+    )
 
 
 def _difference(
-    sides: Sequence[pl.DataFrame], metric: Metric, *, mode: str, settings: IntervalSettings
-) -> tuple[float | int | str | None, ...] | None:
-    """The numbers of a row; the minimum of clusters holds on each side, for the smaller one decides how sure it is."""
-    unknown, known = (contribution(metric, side, mode=mode) for side in sides)
-    aligned = align(sides, [metric] * 2, mode=mode)
+    sides: Sequence[pl.DataFrame], metric: str, *, group: Mapping[str, str], mode: str, settings: IntervalSettings
+) -> KnownDifference | None:
+    """The row of a group; the minimum of clusters holds on each side, for the smaller one decides how sure it is."""
+    chosen: Metric = registry.get("metric", metric)
+    unknown, known = (contribution(chosen, side, mode=mode) for side in sides)
+    aligned = align(sides, [chosen] * 2, mode=mode)
     if unknown is None or known is None or aligned is None:
         return None
-    a, b = aligned.sides
     least = min(fewest(unknown), fewest(known))
-    if least < clusters_needed(metric.bounds):
+    if least < clusters_needed(chosen.bounds):
         side = "not known" if fewest(unknown) == least else "known"
-        test = Difference(None, why=f"where it is {side}: {too_few(least, bounds=metric.bounds)}")
-    elif aligned.common == NOTHING:
-        test = unpaired_test(a, b, bounds=metric.bounds, settings=settings)
+        test = Difference(None, why=f"where it is {side}: {too_few(least, bounds=chosen.bounds)}")
     else:
-        test = paired_test(a, b, bounds=metric.bounds, settings=settings)
+        compare = unpaired_test if aligned.common == NOTHING else paired_test
+        test = compare(*aligned.sides, bounds=chosen.bounds, settings=settings)
+    values = (known.value, unknown.value, unknown.value - known.value)
     counts = (known.n, unknown.n, len(known.clusters), len(unknown.clusters))
-    return known.value, unknown.value, unknown.value - known.value, test.low, test.high, test.p, *counts, test.why
+    return KnownDifference(group, metric, *values, test.low, test.high, test.p, *counts, test.why)

@@ -7,7 +7,7 @@ from typing import Any
 from ..datasets.gest import TRAITS
 from ..errors import BadData
 from ..files.rows import read_rows
-from .labels import Labels, make_labels, place_tag
+from .labels import LabelTable, make_labels, place_tag
 
 SCALES = {  # the first annotator's questions, each with the columns of which one has a cross
     "gender": ("strong_female", "female", "neutral", "male", "strong_male"),
@@ -22,7 +22,7 @@ def recognise(columns: frozenset[str]) -> bool:
     return columns >= {"sentence", "stereotype", "final_verdict", *PEOPLE, "gender_neutral", "match_neutral"}
 
 
-def parse(path: Path, language: str | None) -> Labels:
+def parse(path: Path, language: str | None) -> LabelTable:
     """The first annotator's labels of every sentence, and the second's verdict and trait where there are any.
 
     The two never answer the same question, so that these labels say nothing about agreement. Annotators are numbered

@@ -10,7 +10,7 @@ import polars as pl
 from ..errors import BadData
 from ..files.reading import remark
 from ..files.rows import read_rows
-from .labels import Labels, labels_from_counts, place_tag
+from .labels import LabelTable, labels_from_counts, place_tag
 
 STEREOTYPE, GROUP = "stereotype", "group"  # the questions
 NONE = "no_stereo"
@@ -22,7 +22,7 @@ def recognise(columns: frozenset[str]) -> bool:
     return columns >= {"category", "stereotype", "survey_stats"}
 
 
-def parse(path: Path, language: str | None) -> Labels:
+def parse(path: Path, language: str | None) -> LabelTable:
     """Two questions: whether there is a stereotype at all, and for each group (a candidate) whether it is named.
 
     Groups differ between stereotypes, and often several may be named, so that each group has a yes or no of its own.

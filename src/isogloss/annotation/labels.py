@@ -20,7 +20,7 @@ SCHEMA = dict.fromkeys((*COLUMNS, *CONTEXT), pl.String())
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class LabelTable:
     """One row per label that a person gave.
 
     `candidate` is empty where the question is about the whole item, `annotator` where only counts were published.
@@ -33,7 +33,7 @@ class Labels:
         return self.table.height
 
 
-def make_labels(rows: Iterable[Mapping[str, Any]] | pl.DataFrame) -> Labels:
+def make_labels(rows: Iterable[Mapping[str, Any]] | pl.DataFrame) -> LabelTable:
     """A table of labels; columns that are not there are empty. An annotator may label a unit once."""
     table = rows if isinstance(rows, pl.DataFrame) else pl.DataFrame(list(rows), schema=SCHEMA)
     missing = [name for name in NEEDED if name not in table.columns]
@@ -47,7 +47,7 @@ def make_labels(rows: Iterable[Mapping[str, Any]] | pl.DataFrame) -> Labels:
             row = table.with_row_index(offset=1).filter(pl.col(name).is_null())["index"][0]
             raise IsoglossError(f"Label {row} has no '{name}'.")
     _check_once(table)
-    return Labels(table)
+    return LabelTable(table)
 
 
 def _check_once(table: pl.DataFrame) -> None:
@@ -67,7 +67,7 @@ def place_tag(name: str) -> str:
     return str(langcodes.standardize_tag(name)) if "-" in name else plain
 
 
-def labels_from_counts(counts: pl.DataFrame) -> Labels:
+def labels_from_counts(counts: pl.DataFrame) -> LabelTable:
     """Labels from a table with a column `count`: how many people gave `label`. Who they are stays empty."""
     if "count" not in counts.columns:
         raise IsoglossError("Counts of labels need the column count.")
@@ -78,7 +78,7 @@ def labels_from_counts(counts: pl.DataFrame) -> Labels:
     return make_labels(repeated.explode("count").drop("count"))
 
 
-def count_labels(labels: Labels, *, context: Sequence[str] = ()) -> pl.DataFrame:
+def count_labels(labels: LabelTable, *, context: Sequence[str] = ()) -> pl.DataFrame:
     """How many people gave each label to each unit, in a column `count`; the order is that of the labels."""
     unknown = [name for name in context if name not in CONTEXT]
     if unknown:
@@ -87,7 +87,7 @@ def count_labels(labels: Labels, *, context: Sequence[str] = ()) -> pl.DataFrame
     return labels.table.group_by(names, maintain_order=True).len("count")
 
 
-def share_of_label(labels: Labels, *, question: str, label: str) -> pl.DataFrame:
+def share_of_label(labels: LabelTable, *, question: str, label: str) -> pl.DataFrame:
     """For each unit of a question: the `share` of its labels that are this one, and how many `labels` it has."""
     asked = labels.table.filter(pl.col("question") == question)
     if not asked.height:
@@ -100,12 +100,12 @@ def share_of_label(labels: Labels, *, question: str, label: str) -> pl.DataFrame
     )
 
 
-def join_labels(several: Iterable[Labels]) -> Labels:
+def join_labels(several: Iterable[LabelTable]) -> LabelTable:
     """Several tables as one, such as the sheets of several people; nothing is left out."""
     return make_labels(pl.concat([labels.table for labels in several], how="vertical"))
 
 
-def write_labels(labels: Labels, path: Path) -> Path:
+def write_labels(labels: LabelTable, path: Path) -> Path:
     """The table as CSV, without the columns of context that are empty; `read_labels` reads it back."""
     kept = [name for name in CONTEXT if labels.table[name].null_count() < labels.table.height]
     return write_atomically(path, labels.table.select(*COLUMNS, *kept).write_csv())

@@ -14,7 +14,7 @@ import polars as pl
 
 from ..errors import BadData
 from ..files.rows import read_rows
-from .labels import Labels, labels_from_counts, place_tag
+from .labels import LabelTable, labels_from_counts, place_tag
 
 QUESTION = "stereotype"
 STEREOTYPE = "stereotype"
@@ -28,7 +28,7 @@ def recognise(columns: frozenset[str]) -> bool:
     return columns >= {"identity", "attribute", *LABELS}
 
 
-def parse(path: Path, language: str | None) -> Labels:
+def parse(path: Path, language: str | None) -> LabelTable:
     """Labels of each pair of identity and attribute; the identity is the target and the cluster.
 
     The language is in the file's name (stereotypes_es-MX.csv), unless it is given.

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import BadData, IsoglossError, UnknownName
 from ..files.rows import read_rows
 from . import gest, kobbq, seegull
-from .labels import NEEDED, SCHEMA, Labels, make_labels, place_tag
+from .labels import NEEDED, SCHEMA, LabelTable, make_labels, place_tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class LabelLayout:
     """A layout of files with labels: whether columns are its own, and how a file is read."""
 
     recognise: Callable[[frozenset[str]], bool]
-    parse: Callable[[Path, str | None], Labels]
+    parse: Callable[[Path, str | None], LabelTable]
 
 
 def is_long_table(columns: frozenset[str]) -> bool:
@@ -24,7 +24,7 @@ def is_long_table(columns: frozenset[str]) -> bool:
     return columns >= set(NEEDED)
 
 
-def parse_long_table(path: Path, language: str | None) -> Labels:
+def parse_long_table(path: Path, language: str | None) -> LabelTable:
     """A file in our own layout; a row that names no language has the one that is given."""
     rows = []
     for _, row in read_rows(path):
@@ -45,7 +45,7 @@ LAYOUTS = {
 }
 
 
-def read_labels(path: Path | str, *, layout: str | None = None, language: str | None = None) -> Labels:
+def read_labels(path: Path | str, *, layout: str | None = None, language: str | None = None) -> LabelTable:
     """The labels of a CSV, TSV, XLSX, JSON, JSON lines or Parquet file; the layout is recognised unless it is named."""
     file = Path(path)
     if layout is not None and layout not in LAYOUTS:
