@@ -122,7 +122,7 @@ def test_a_model_prefers_what_an_annotator_of_gest_finds_in_the_sentence(real_da
     wins = {"yes": [], "no": []}
     for _, item in joined.table.drop_nulls(KNOWN).group_by("id"):
         of_role = dict(item.select("role", "value").iter_rows())
-        gap = of_role["stereotype"] - of_role["anti_stereotype"]
+        gap = of_role["stereotype"] - of_role["anti-stereotype"]
         wins[item[KNOWN][0]].append(50 * (1 + np.sign(gap)))
     assert (row.known, row.unknown) == (pytest.approx(np.mean(wins["yes"])), pytest.approx(np.mean(wins["no"])))
     assert row.high < 0
