@@ -272,3 +272,10 @@ def test_seegull_as_published_has_only_what_somebody_called_a_stereotype(real_da
     result = measure_agreement(read_labels(real_data / "seegull" / "stereotypes_es-MX.csv.gz"))
     assert "no item has only the label 'no stereotype'" in result.notes[0]
     assert result.rows[0].alpha == pytest.approx(-0.215, abs=0.001)
+
+
+def test_agreement_prints_itself_and_becomes_a_table():
+    result = measure_agreement(people(), by=["language"], resamples=200)
+    assert "es-MX" in str(result)
+    assert f"{result.rows[0].alpha:.3f} [" in str(result)
+    assert result.to_polars()["language"].to_list() == ["es-ES", "es-MX"]

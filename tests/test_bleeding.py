@@ -63,6 +63,13 @@ def test_few_clusters_are_noticed_on_a_side_that_shares_them_with_the_other():
     assert (row.low, row.clusters_known, row.clusters_unknown) == (None, 20, 9)
 
 
+def test_bleeding_prints_itself_and_becomes_a_table():
+    known, scored = half()
+    result = measure_bleeding(join_known(scored, labelled(known)), resamples=300)
+    assert "-50.00 [" in str(result)
+    assert result.to_polars()["clusters_unknown"].to_list() == [20]
+
+
 def test_items_without_labels_are_left_out_and_counted():
     known, scored = half()
     result = measure_bleeding(join_known(scored, labelled(known[:200])), resamples=300)
