@@ -60,6 +60,7 @@ LAYERS = {
     "chat": 2,
     **dict.fromkeys(CHAT_CORE, 0),
     "reports": 3,
+    "annotation": 3,
     "nsp": 3,  # a study may train the heads that it needs
     "studies": 4,
     "translate": 4,

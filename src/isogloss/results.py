@@ -39,6 +39,8 @@ KINDS = {  # by the class of a row, or of the result itself where it has no rows
     "GroupChange": Kind("changes", "reports.text.change.changes_as_text", "reports.text.change.grid", whole=True),
     "SeriesStep": Kind("steps", "reports.text.change.series_as_text", "reports.text.change.series_grid", whole=True),
     "Agreement": Kind("agreements", grid="reports.text.comparisons.agreement_grid"),
+    "LabelAgreement": Kind("agreements", grid="reports.text.annotators.agreement_grid"),
+    "KnownDifference": Kind("differences", grid="reports.text.annotators.known_grid"),
     "Control": Kind("controls", "reports.text.analyses.controls_as_text"),
     "Explanation": Kind("explanations", "reports.text.analyses.explanations_as_text", detail="differences"),
     "MbeTest": Kind("mbe", "reports.text.analyses.mbe_as_text"),

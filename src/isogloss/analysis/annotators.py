@@ -33,7 +33,7 @@ class LabelAgreement:
     """How far annotators agree in a group of items: Krippendorff's alpha and Gwet's AC1 with 95 % intervals.
 
     Intervals resample clusters of items and, where ten or more annotators are known by name, annotators jointly with them.
-    `unanimous` is the share of items on whose stereotype and anti-stereotype all agree.
+    `unanimous` is the share of items on whose stereotype and anti-stereotype all agree, or of units on whose label.
     """
 
     group: Mapping[str, str]
@@ -64,12 +64,7 @@ def measure_annotators(
     for key, members in sorted(groups.items()):
         clusters = [item.cluster or item.id for item in members for _ in ROLES]
         counts = [[_labels(item, role).count(name) for name in labels] for item in members for role in ROLES]
-        sums = agreement_sums(np.array(counts, dtype=np.float64))
-        ends: list[tuple[float, float | None, float | None]] = []
-        for finish in FINISHES:
-            contribution = from_sums(sums, clusters, finish=finish, n=len(sums))
-            interval = find_interval(contribution, settings, bounds=(-1, 1))
-            ends.append((contribution.value, interval.low, interval.high))
+        ends = find_agreement(np.array(counts, dtype=np.float64), clusters, settings=settings)
         known = all(len(item.tags.get(ANNOTATORS, ())) == len(_labels(item, ROLES[0])) for item in members)
         people = {name for item in members for name in item.tags.get(ANNOTATORS, ())}
         if known and ends[0][1] is not None and len(people) >= FEWEST_CLUSTERS:
@@ -79,6 +74,19 @@ def measure_annotators(
         names = dict(zip(by, key, strict=True))
         rows.append(LabelAgreement(names, *ends[0], *ends[1], share, len(members), len(set(clusters))))
     return Results(tuple(rows))
+
+
+def find_agreement(
+    counts: Array, clusters: Sequence[str], *, settings: IntervalSettings
+) -> list[tuple[float, float | None, float | None]]:
+    """Krippendorff's alpha and Gwet's AC1 of units with counts of labels [units, labels], each with its interval over clusters."""
+    sums = agreement_sums(counts)
+    ends = []
+    for finish in FINISHES:
+        contribution = from_sums(sums, clusters, finish=finish, n=len(sums))
+        interval = find_interval(contribution, settings, bounds=(-1, 1))
+        ends.append((contribution.value, interval.low, interval.high))
+    return ends
 
 
 def _draw_both(
