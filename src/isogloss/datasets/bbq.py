@@ -52,7 +52,7 @@ class Layout:
     language: str | None = None
     places: tuple[int, int] | None = None
 
-    def value(self, row: Mapping[str, Any], name: str, number: int | None = None) -> Any:
+    def value(self, row: Mapping[str, Any], name: str, *, number: int | None = None) -> Any:
         """What the row has in our column `name`, or None."""
         column = self.columns.get(name, name).format(number)
         if column in row or "." not in column:
@@ -147,9 +147,10 @@ class Facts:
 
 
 def _facts(row: Mapping[str, Any], layout: Layout) -> Facts:
-    answers = tuple(_text(layout.value(row, "answer", number), f"ans{number}") for number in range(3))
-    groups = [_group(layout.value(row, "group", number)) for number in range(3)]
+    answers = tuple(_text(layout.value(row, "answer", number=number), f"ans{number}") for number in range(3))
+    groups = [_group(layout.value(row, "group", number=number)) for number in range(3)]
     unknowns = [number for number, (_, group) in enumerate(groups) if group.casefold() == UNKNOWN]
+    target: int | None
     if layout.places:
         target, unknown = layout.places
     elif len(unknowns) == 1:

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from ..errors import IsoglossError
 from ..scores import KEY
 from ..stats.resampling import Array
 from . import Contribution, Finish, Metric, Origin, from_sums
@@ -54,6 +55,9 @@ def answered(rows: pl.DataFrame, condition: str) -> pl.DataFrame:
     `picked_biased` and `picked_counter` are the shares that picked a right, the biased and the counter-biased answer;
     `directed` is 1 where the question has a bias direction, otherwise 0.
     """
+    missing = sorted(COLUMNS - set(rows.columns))
+    if missing:
+        raise IsoglossError(f"This metric is for questions with answers; these items have no column '{missing[0]}'.")
     value, role, biased = pl.col("value"), pl.col("role"), pl.col("biased")
     groups = role.is_in([TARGET, OTHER])
     names = [name for name in ("model", "method", *KEY) if name in rows.columns]
