@@ -138,9 +138,10 @@ def test_other_questions_with_the_same_number_are_other_items(tmp_path):
         bbq_row(),
         bbq_row(question_index="4"),
         bbq_row(question_polarity="nonneg"),
-        bbq_row(context_condition="disambig"),
+        bbq_row(context_condition="disambig", label=0),
+        bbq_row(context_condition="disambig", label=2),  # the same number, but the context says the opposite
     ]
-    assert len({item.id for row in rows for item in read_bbq(tmp_path, row)}) == 4
+    assert len({item.id for row in rows for item in read_bbq(tmp_path, row)}) == len(rows)
 
 
 def test_esbbq_is_read_in_the_language_that_its_file_is_named_after_first(tmp_path):
@@ -152,7 +153,7 @@ def test_esbbq_is_read_in_the_language_that_its_file_is_named_after_first(tmp_pa
         "ans0": "La catòlica", "ans1": "La jueva", "ans2": "unknown", "label": "0",
     }  # fmt: skip
     (item,) = ig.read(write_table(tmp_path / "ca_Religion.csv", row))
-    assert item.key == ("esbbq", "Religion-5-2v-a-non-neg-dis", "ca")
+    assert item.key == ("esbbq", "Religion-5-2v-a-non-neg-dis-other", "ca")
     assert (roles(item), item.tags["right"], item.tags["biased"]) == (["other", "target", "unknown"], "other", "other")
 
 
@@ -163,7 +164,7 @@ def test_cbbq_has_the_target_group_first_and_unknown_last(tmp_path):
         "ans0": "甲类人", "ans1": "乙类人", "ans2": "不知道", "label": "0",
     }  # fmt: skip
     (item,) = ig.read(write_table(tmp_path / "disease.csv", row))
-    assert item.key == ("cbbq", "disease-1-4-non-neg-dis", "zh")
+    assert item.key == ("cbbq", "disease-1-4-non-neg-dis-target", "zh")
     assert (roles(item), item.tags["right"]) == (["target", "other", "unknown"], "target")
 
 
@@ -294,14 +295,17 @@ def test_an_answer_is_an_option_or_the_beginning_of_one():
 
 
 def test_published_answers_become_choices_of_each_format(tmp_path):
-    told = {"m_pred_race": "the aunt", "m_pred_qonly": "not known."}
-    rows = [bbq_row(**told), bbq_row(example_id=8, context="Later.", context_condition="disambig", label=0, **told)]
+    answers = {"m_pred_race": "the aunt", "m_pred_qonly": "not known."}
+    rows = [
+        bbq_row(**answers),
+        bbq_row(example_id=8, context="Later.", context_condition="disambig", label=0, **answers),
+    ]
     items = read_bbq(tmp_path, *rows, name="preds_Age.jsonl")
     table = read_answers(tmp_path / "preds_Age.jsonl", items).table
     picked = {(row["model"], row["id"]): row["role"] for row in table.iter_rows(named=True) if row["value"]}
     assert picked == {
         ("m_race", "Age-7-3a-neg-amb"): "target",
-        ("m_race", "Age-8-3a-neg-dis"): "target",
+        ("m_race", "Age-8-3a-neg-dis-target"): "target",
         ("m_qonly", "Age-7-3a-neg-amb"): "unknown",
     }
     assert set(table["quantity"]) == {"choice"}
@@ -324,6 +328,10 @@ COUNTS = {  # items, and those without a bias direction
 }
 
 
+SHARED = {"es": 9_870, "tr": 9_464}  # of 10,088 questions in English
+PAIRED_CONTROLS = 27_122  # of 30,216
+
+
 @pytest.mark.parametrize("name", COUNTS)
 def test_every_published_file_is_read(real_data, name):
     items = ig.read(real_data / name)
@@ -333,6 +341,19 @@ def test_every_published_file_is_read(real_data, name):
         ambiguous = item.tags["condition"] == "ambiguous"
         assert sum(candidate.correct for candidate in item.candidates) == 1
         assert (item.tags["right"] == "unknown") == ambiguous, item.id
+
+
+def test_questions_of_mbbq_are_paired_only_where_they_are_the_same(real_data):
+    items = ig.read(real_data / "mbbq")
+    ids = {tag: {i.id: i for i in items if i.language == tag and i.variant is None} for tag in ("en", "es", "tr")}
+    shared = {tag: ids["en"].keys() & ids[tag].keys() for tag in ("es", "tr")}
+    assert {tag: len(names) for tag, names in shared.items()} == SHARED
+    for tag, names in shared.items():
+        for name in names:
+            here, there = ids["en"][name].tags, ids[tag][name].tags
+            assert (here["right"], here["polarity"]) == (there["right"], there["polarity"])
+    controls = [item for item in items if item.variant == "control"]
+    assert sum(item.derived_from in ids[item.language] for item in controls) == PAIRED_CONTROLS
 
 
 def test_esbbq_names_the_same_direction_itself(real_data):

@@ -205,11 +205,16 @@ def _sample(row: Mapping[str, Any]) -> Facts:
 
 
 def _item(facts: Facts, *, dataset: str, language: str, control: bool) -> Item:
-    """The item; its id has all that must agree for two languages, or an item and its control, to be the same question."""
-    polarity, condition = facts.polarity.removesuffix("ative"), facts.condition[:3]
-    name = "-".join([facts.category, facts.example, facts.template + facts.version, polarity, condition])
-    own = f"{name}~{CONTROL}" if control else name
+    """The item; its id has all that must agree for two languages, or an item and its control, to be the same question.
+
+    That includes who is right in a disambiguated context: under one number, MBBQ has contexts that confirm the stereotype
+    in one language and contradict it in another.
+    """
     roles = _roles(facts)
+    polarity, condition = facts.polarity.removesuffix("ative"), facts.condition[:3]
+    parts = [facts.category, facts.example, facts.template + facts.version, polarity, condition]
+    name = "-".join([*parts, *([roles[facts.right]] if facts.right != facts.unknown else [])])
+    own = f"{name}~{CONTROL}" if control else name
     biased = NONE if facts.target is None else TARGET if facts.polarity == "negative" else OTHER
     return Item(
         id=own,
@@ -275,7 +280,7 @@ def _listed(value: Any) -> list[Any]:
     if isinstance(value, str) and value.strip().startswith("["):
         try:
             value = ast.literal_eval(value.strip())
-        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
             raise ValueError(f"'{value[:40]}' is not a list.") from error
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
