@@ -134,6 +134,21 @@ def stereotypes(numbers: Numbers) -> Scored:
     return _scored(rows)
 
 
+def questions(numbers: Numbers) -> Scored:
+    """Questions with three answers, of which the first number picks one or none; the others say what is asked."""
+    rows = []
+    for n, (first, second, third, cluster) in enumerate(numbers):
+        directed = second != 3
+        roles = ("target", "other", "unknown") if directed else ("first", "second", "unknown")
+        condition = "disambiguated" if third > 0 else "ambiguous"
+        tags = {"condition": condition, "biased": ("target", "other")[int(second) % 2] if directed else "none"}
+        tags["right"] = roles[int(third) % 2] if third > 0 else "unknown"
+        one = _item(f"i{n}", "question", roles, cluster=f"t{cluster}", tags=tags)
+        picked = int(first) % 4
+        rows += [Row(one, c.id, float(picked == i), quantity="choice") for i, c in enumerate(one.candidates)]
+    return _scored(rows)
+
+
 KINDS: dict[str, Callable[[Numbers], Scored]] = {
     "triples": triples,
     "pairs": pairs,
@@ -143,6 +158,7 @@ KINDS: dict[str, Callable[[Numbers], Scored]] = {
     "answers": answers,
     "choices": choices,
     "stereotypes": stereotypes,
+    "questions": questions,
 }
 SWAPS = ((TRIPLE[0], TRIPLE[1]), (TRIPLE[0], "contrast"), ("female", "male"), ("man", "woman"))
 
