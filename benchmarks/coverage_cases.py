@@ -40,6 +40,19 @@ GRID = (
 GRID_METRICS = ("ss", "icat", "ss_multiclass")
 PAIR_CLUSTERS = (10, 20)
 
+# Metrics whose intervals have not been simulated yet, each with the reason.
+NOT_SIMULATED = {
+    **dict.fromkeys(
+        ("gest", "gest_male", "gest_rate"),
+        "there is no population of GEST sentences yet; the rule is that of other means",
+    ),
+    "word_against_stance": "it says how answers were read; the rule is that of other shares of answers",
+    **dict.fromkeys(
+        ("accuracy_ambiguous", "accuracy_disambiguated", "s_dis", "s_amb", "s_amb_script", "bias_a", "bias_d"),
+        "there is no population of questions with answers yet; the rule is that of other bounded values",
+    ),
+}
+
 BEFORE = (
     (C("ss", share=0.5), 96.1),
     (C("ss", clusters=20, share=0.97, spread=1.0), 90.9),
