@@ -505,7 +505,8 @@ def test_yes_grows_from_the_left_and_no_from_the_right(tmp_path):
     import polars as pl
 
     items, rows = answer_run(tmp_path)
-    run = write_run(tmp_path, items, model="chat", holds=ANSWERS.name)
+    asked = {"data": "en", "weights": "chat", "method": "ask"}
+    run = write_run(tmp_path, items, model="chat", holds=ANSWERS.name, fingerprint=asked)
     table = pl.DataFrame(rows, schema_overrides=ANSWER_SCHEMA)
     missing = [
         pl.lit(None, dtype=kind).alias(name) for name, kind in ANSWER_SCHEMA.items() if name not in table.columns

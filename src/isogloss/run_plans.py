@@ -11,7 +11,8 @@ from .storage import RemotePath, StoragePath
 
 PLAN = "plan.jsonl"
 NAMED = 3  # cells that a note names
-Cell = tuple[str, str, str]  # model, data set, language
+KEYS = ("model", "dataset", "language", "method")
+Cell = tuple[str, str, str, str]  # by KEYS; without a method before the model is open, which decides it
 
 
 def record_cells(out: StoragePath | None, cells: Iterable[Cell]) -> None:
@@ -26,7 +27,7 @@ def record_cells(out: StoragePath | None, cells: Iterable[Cell]) -> None:
         Path(out).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise IsoglossError(f"Cannot make the folder {out} ({error.strerror}). Choose another with --out.") from error
-    lines = (dict(zip(("model", "dataset", "language"), cell, strict=True)) for cell in new)
+    lines = (dict(zip(KEYS, cell, strict=True)) for cell in new)
     append_lines(Path(out) / PLAN, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
 
 
@@ -38,21 +39,32 @@ def read_cells(folder: StoragePath) -> list[Cell]:
     for line in (Path(folder) / PLAN).read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             entry = json.loads(line)
-            cells.append((str(entry["model"]), str(entry["dataset"]), str(entry["language"])))
+            model, dataset, language, method = (str(entry[key]) for key in KEYS)
+            cells.append((model, dataset, language, method))
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
     return list(dict.fromkeys(cells))
 
 
 def find_missing(folder: StoragePath, infos: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A note about the planned cells of which a folder has no run, if there are any."""
-    there = {(str(info["model"]), str(info["dataset"]), str(info["language"])) for info in infos}
-    missing = [" ".join(cell) for cell in read_cells(folder) if cell not in there]
+    """Notes about the planned cells of which a folder has no run, and about runs whose description is lost."""
+    there = {tuple(str(info[key]) for key in KEYS) for info in infos}
+    there |= {(*key[:3], "") for key in there}
+    missing = [" ".join(filter(None, cell)) for cell in read_cells(folder) if cell not in there]
+    lost = [] if isinstance(folder, RemotePath) else _without_description(Path(folder))
+    notes = [f"{len(lost)} of the runs in {folder} have lost their run.json: {', '.join(lost[:NAMED])}"] if lost else []
     if not missing:
-        return []
+        return notes
     more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
     were = "cell was" if len(missing) == 1 else "cells were"
     return [
+        *notes,
         f"{len(missing)} {were} planned for {folder} and {'is' if len(missing) == 1 else 'are'} not there: "
-        f"{', '.join(missing[:NAMED])}{more}; run the same command again, or delete the lines in {PLAN}"
+        f"{', '.join(missing[:NAMED])}{more}; run the same command again, or delete the lines in {PLAN}",
     ]
+
+
+def _without_description(folder: Path) -> list[str]:
+    """The names of run folders that have items and no run.json."""
+    items = sorted(folder.rglob("items.parquet"))
+    return [path.parent.name for path in items if not (path.parent / "run.json").exists()]

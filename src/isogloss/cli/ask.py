@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,6 @@ def ask(
     from ..studies.plan import plan_evaluation, take_sample
     from ..studies.run import finish_plan, require_scores, run_plan
 
-    options.check_served(models, served_model, key_env=key_env)
     items = read(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
     loading = Loading(device, dtype, token_budget, offline, key_env=key_env, concurrency=concurrency)
     plan = plan_evaluation(
@@ -80,7 +80,7 @@ def ask(
         take_sample(items, limit, seed=seed),
         method="ask",
         options={"seed": str(seed)} | options.split_pairs(option),
-        loading=options.at_server(loading, served_model, timeout=timeout, tries=tries),
+        loading=options.at_server(models, served_model, loading=replace(loading, timeout=timeout, tries=tries)),
         measuring={"by": options.split_names(by), "mode": mode, "seed": seed},
     )
     price_in, price_out = options.split_prices(prices)

@@ -193,16 +193,11 @@ def check_until(rule: str | None, *, cluster: Cluster | None) -> str | None:
     return rule
 
 
-def check_served(models: Sequence[str], served_models: Sequence[str], *, key_env: str | None) -> None:
-    """Refuse options of a server without its address."""
-    if (served_models or key_env) and not any(name.startswith(("http://", "https://")) for name in models):
+def at_server(models: Sequence[str], served_models: Sequence[str], *, loading: Loading) -> list[Loading]:
+    """How the models are opened: once for each name at a server; options of a server without its address are refused."""
+    if (served_models or loading.key_env) and not any(name.startswith(("http://", "https://")) for name in models):
         wrong = "--served-model" if served_models else "--key-env"
         raise IsoglossError(f"{wrong} goes with the address of a server as MODEL, such as http://localhost:8000/v1.")
-
-
-def at_server(loading: Loading, served_models: Sequence[str], *, timeout: float, tries: int) -> list[Loading]:
-    """How the models are opened: once for each name at a server."""
-    loading = replace(loading, timeout=timeout, tries=tries)
     return [replace(loading, served_model=name) for name in served_models or [""]]
 
 

@@ -32,10 +32,13 @@ Robustness = typer.Option(
 )
 
 
+Models = typer.Argument(
+    help="Models: a pulled model, a folder, a GGUF file, a hub name (name@revision), or the address of a server."
+)
+
+
 def evaluate(
-    models: list[str] = typer.Argument(
-        help="Models: a pulled model, a folder, a GGUF file, a hub name (name@revision), or the address of a server."
-    ),
+    models: list[str] = Models,
     data: list[str] = options.Data,
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
@@ -69,7 +72,6 @@ def evaluate(
 ) -> None:
     """Score data with models, store the scores, and print the measures."""
     options.announce("reading the data")
-    from ..analysis.control_items import make_control_items
     from ..files.sources import read
     from ..models.model import Loading
     from ..storage import as_path
@@ -78,7 +80,6 @@ def evaluate(
     cluster, folder = options.find_cluster(on), as_path(out)
     items = read(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
     items = take_sample(items, limit, seed=seed)
-    options.check_served(models, served_model, key_env=key_env)
     loading = Loading(
         device, dtype, token_budget, offline, allow_pickle, part_size, key_env=key_env, concurrency=concurrency
     )
@@ -88,23 +89,30 @@ def evaluate(
         return
     plan = plan_evaluation(
         models,
-        *([items, make_control_items(items, seed=seed)] if controls else [items]),
+        *(_with_controls(items, seed=seed) if controls else [items]),
         method=method,
         options=options.split_pairs(option),
-        loading=options.at_server(loading, served_model, timeout=timeout, tries=tries),
+        loading=options.at_server(models, served_model, loading=replace(loading, timeout=timeout, tries=tries)),
         measuring={"metrics": options.split_names(metrics), "by": options.split_names(by), "mode": mode, "seed": seed},
     )
-    plan = replace(plan, until=options.check_until(until, cluster=cluster))
-    result = _run_evaluation(plan, folder, cluster=cluster)
+    result = _run_evaluation(plan, folder, cluster=cluster, until=until)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
     print_result(result, look, form=form, headlines_only=not metrics, explain=explain)
 
 
-def _run_evaluation(plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | None) -> StudyResult:
-    """What the plan of one command gives, measured."""
+def _with_controls(items: Items, *, seed: int) -> list[Items]:
+    """The items, and their neutral and shuffled controls."""
+    from ..analysis.control_items import make_control_items
+
+    return [items, make_control_items(items, seed=seed)]
+
+
+def _run_evaluation(plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | None, until: str | None) -> StudyResult:
+    """What the plan of one command gives, measured; with a stopping rule, as much of it as the answer needs."""
     from ..progress import progress_bars
     from ..studies.run import finish_plan, require_scores, run_plan
 
+    plan = replace(plan, until=options.check_until(until, cluster=cluster))
     with progress_bars() as progress:
         result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
     return finish_plan(plan, result, out=folder)

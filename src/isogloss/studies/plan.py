@@ -69,9 +69,9 @@ class StudyPlan:
     opened: Mapping[str, Model] = field(default_factory=dict)
     until: str | None = None
 
-    def names(self) -> list[tuple[str, str, str]]:
-        """The model, data set and language of every cell."""
-        keys = [(cell.name, item.dataset, item.language) for cell in self.cells for item in cell.items]
+    def names(self) -> list[tuple[str, str, str, str]]:
+        """The model, data set and language of every cell; the method is known once the model is open."""
+        keys = [(cell.name, item.dataset, item.language, "") for cell in self.cells for item in cell.items]
         return list(dict.fromkeys(keys))
 
     def by_checkpoint(self) -> list[list[PlannedCell]]:

@@ -141,7 +141,13 @@ def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: R
         running.fail([failure for cell in cells for failure in cell.failures(error)], error)
         return []
     running = replace(running, token_budget=loading.token_budget)
-    return run_cells(plan_scoring(cells, model, running=running), model, running=running)
+    planned = plan_scoring(cells, model, running=running)
+    names = [cell.labels.get("model", model.info.name) for cell in planned]
+    record_cells(
+        running.out,
+        [(name, cell.dataset, cell.language, cell.label) for name, cell in zip(names, planned, strict=True)],
+    )
+    return run_cells(planned, model, running=running)
 
 
 def require_scores(result: StudyResult) -> StudyResult:

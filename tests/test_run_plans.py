@@ -1,0 +1,56 @@
+"""What a folder of runs lacks is named wherever its numbers are shown."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import isogloss as ig
+from isogloss import runs
+from isogloss.run_plans import find_missing, read_cells, record_cells
+from isogloss.studies.pipeline import score
+from support import tiny
+from support.examples import INTER, INTRA
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two runs, of two methods, by one model."""
+    score(ig.Items((*INTRA, *INTER)), model=tiny.model("gpt2"), out=tmp_path / "runs")
+    return tmp_path / "runs"
+
+
+def notes_of(folder: Path) -> str:
+    return " ".join(ig.measure(ig.load(folder), resamples=100).notes)
+
+
+def test_nothing_is_said_of_a_folder_that_is_whole(folder: Path) -> None:
+    assert {cell[3] for cell in read_cells(folder)} == {"", "likelihood", "continuation"}
+    assert "not there" not in notes_of(folder)
+
+
+def test_a_run_that_was_deleted_is_named(folder: Path) -> None:
+    shutil.rmtree(next(run.folder for run in runs.find_runs(folder) if run.method == "likelihood"))
+    assert "1 cell was planned for" in notes_of(folder)
+    assert "likelihood" in notes_of(folder)
+
+
+def test_a_run_without_its_description_is_named(folder: Path) -> None:
+    run = next(run for run in runs.find_runs(folder) if run.method == "likelihood")
+    (run.folder / "run.json").unlink()
+    assert f"have lost their run.json: {run.folder.name}" in notes_of(folder)
+
+
+def test_a_cell_that_was_planned_and_never_begun_is_named(folder: Path) -> None:
+    record_cells(folder, [("other", "tiny", "de", "")])
+    assert "other tiny de; run the same command again" in notes_of(folder)
+
+
+def test_a_torn_line_is_passed_over(tmp_path: Path) -> None:
+    record_cells(tmp_path, [("m", "d", "en", "")])
+    with (tmp_path / "plan.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"model": "m", "data')
+    assert read_cells(tmp_path) == [("m", "d", "en", "")]
+    assert find_missing(tmp_path, []) != []
