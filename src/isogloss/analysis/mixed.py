@@ -87,7 +87,7 @@ def fit_mixed(scored: Scored, *, facts: Facts | None = None) -> MixedModel:
         raise IsoglossError(f"{targets} targets are too few for a mixed model; it needs {FEWEST_CLUSTERS}.")
     if np.linalg.matrix_rank(design) < design.shape[1]:
         raise IsoglossError(
-            f"The effects of {', '.join(name.removeprefix(FACT) for name in names)} cannot be told apart with these runs. "
+            f"The effects of {', '.join(name.removeprefix(FACT) for name in names)} cannot be separated with these runs. "
             "Give fewer facts, or more models."
         )
     shares = wins(rows[STEREOTYPE], rows[ANTI_STEREOTYPE], mode="corrected")[0]
