@@ -236,7 +236,7 @@ def test_facts_that_cannot_be_told_apart_or_are_missing_are_refused():
     for facts, message in (
         (
             same,
-            "The effects of category, layers, size cannot be told apart with these runs. "
+            "The effects of category, layers, size cannot be separated with these runs. "
             "Give fewer facts, or more models.",
         ),
         ({"m0": {"size": 1.0}}, "There are no facts about the model 'm1'. Known: m0."),

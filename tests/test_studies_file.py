@@ -124,7 +124,7 @@ def test_a_mistake_in_the_file_is_one_sentence_with_its_line(text: str, tmp_path
 NAMES = {
     "methods": (["pll", "pl"], "No method named 'pl'."),
     "measures": ({"metrics": ["sss"]}, "No metric named 'sss'."),
-    "languages": (["klingonish"], "No language named 'klingonish'."),
+    "languages": (["elbonian"], "No language named 'elbonian'."),
     "data": (["demmo"], "No data set or file named 'demmo'. Did you mean 'demo'?"),
     "models": (
         [{"label": "B", "checkpoint": "bert", "facts": {"task": "x"}}],
