@@ -157,7 +157,7 @@ def test_an_evaluation_is_watched_stopped_resumed_and_equals_the_command_line(op
     assert json.loads(ours) == json.loads(theirs)
     assert findings(page) == []
     page.click("text=Open the report")
-    page.wait_for_selector("html[data-charts=drawn]")
+    page.wait_for_selector("svg")
 
 
 def test_problems_are_seen_after_the_warning_and_the_sheet_is_downloaded(open_page, persian_file):
@@ -190,7 +190,7 @@ def test_a_run_is_deleted_and_brought_back(open_page):
 def test_the_report_runs_in_its_sandbox(open_page):
     page = open_page("/runs/plain").page
     page.click("text=Make")
-    page.wait_for_selector("html[data-charts=drawn]")
+    page.wait_for_selector("svg")
     assert page.evaluate("self.origin") == "null"
 
 
