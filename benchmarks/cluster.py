@@ -28,7 +28,7 @@ from isogloss.studies.connection import Cluster
 from isogloss.studies.method_choice import PlannedCell
 from isogloss.studies.plan import StudyPlan
 from isogloss.studies.ray_worker import Worker, pack_cells
-from isogloss.studies.run import run_plan
+from isogloss.studies.run import execute
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
@@ -93,7 +93,7 @@ def ray_seconds(cell: PlannedCell) -> float:
     half = Items(cell.items.rows[::2])
     with tempfile.TemporaryDirectory() as path:
         plans = [StudyPlan((one,)) for one in (replace(cell, items=half), cell)]
-        outcome, *_ = [run_plan(one, out=as_path(path), cluster=Cluster(workers=2, threads=1)) for one in plans][::-1]
+        outcome, *_ = [execute(one, out=as_path(path), cluster=Cluster(workers=2, threads=1)) for one in plans][::-1]
         (run,) = outcome.runs
         if len(runs.written_parts(run)) != run.parts:
             raise SystemExit("; ".join(cell.why for cell in outcome.failures))

@@ -175,16 +175,17 @@ def test_a_reply_survives_its_line_in_the_journal_and_a_torn_line_is_passed_over
 
 
 def test_a_report_shows_the_verdicts_of_answers(tmp_path):
-    from isogloss.reports.page.data import find_answers, gather
+    from isogloss.analysis.study import load_study
+    from isogloss.reports.page.data import find_answers
     from isogloss.reports.page.document import write_report
 
     run(tmp_path, FOUR)
-    gathered = gather(tmp_path)
+    gathered = load_study(tmp_path)
     found = find_answers(gathered.scored)
     by_verdict = {(row["prompt"], row["verdict"]): row["share"] for row in found.iter_rows(named=True)}
     assert by_verdict["stereotype", "yes"] == pytest.approx(3 / 8)  # yy and yn, of four items in two orders
     assert by_verdict["agree", "refused"] == pytest.approx(2 / 8)
     shares = found.group_by("prompt").agg(pl.col("share").sum())["share"]
     assert shares.to_list() == pytest.approx([1.0] * len(PROMPTS))
-    page = write_report(tmp_path, tmp_path / "report.html").read_text(encoding="utf-8")
+    page = write_report(load_study(tmp_path, texts=True), tmp_path / "report.html").read_text(encoding="utf-8")
     assert "What the model answered" in page

@@ -187,7 +187,7 @@ several = ig.score(items, model=["smollm2", "other"], loading=ig.Loading(dtype="
 answers: ig.Scored = ig.ask(items, model="smollm2", settings=ig.AskSettings(samples=3), out="runs/asked")
 there = ig.Loading(served_model="chatty", concurrency=2)
 print(several, answers.notes, ig.ask(ig.read(["demo", "shades_demo"]), model=["http://127.0.0.1:9/v1"], loading=there).to_json())
-study: ig.StudyResult = ig.run("study.yaml", only="smollm2/demo", cluster=ig.Cluster(workers=2))
+study: ig.Study = ig.run("study.yaml", only="smollm2/demo", cluster=ig.Cluster(workers=2))
 print(study.to_polars().height, [failure.why.upper() for failure in study.failures], study.problems, study.notes)
 print(study.measures and study.measures[0].value, study.to_json().upper(), study.to_dict()["failures"])
 print(ig.controls(scored, data=items)[0].value, ig.figure("forest", "runs/first").caption)

@@ -60,7 +60,7 @@ LAYERS = {
     "chat": 2,
     **dict.fromkeys(CHAT_CORE, 0),
     "reports": 3,
-    "annotation": 3,
+    "annotation": 4,
     "nsp": 3,  # a study may train the heads that it needs
     "studies": 4,
     "translate": 4,
@@ -81,6 +81,8 @@ CORE_PACKAGES = {
     "templates",
 }  # packages of the core
 EXCEPTIONS = {
+    ("results", "reports.text.views"),  # every result can print itself
+    ("results", "reports.text.table"),
     ("cli.serve", "web.server"),  # the command that starts the server
     ("cli.serve", "web.settings"),
 }

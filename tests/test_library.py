@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -21,9 +20,8 @@ import isogloss as ig
 from isogloss.analysis.agreements import agree
 from isogloss.analysis.explanations import explain_scores
 from isogloss.analysis.mixed import fit_mixed
-from isogloss.studies.cells import Failure
+from isogloss.analysis.study import Failure, Study
 from isogloss.studies.robustness import check_robustness
-from isogloss.studies.run import StudyResult
 
 PAGE = Path(__file__).parent.parent / "docs" / "library.md"
 VERBS = [name for name in ig.__all__ if name.islower() and inspect.isfunction(getattr(ig, name))]
@@ -74,7 +72,7 @@ def results(scored: ig.Scored) -> dict[str, Any]:
         "MixedModel": fit_mixed(scored),
         "Rankings": ig.rank_models(scored, metric="lms", resamples=100),
         "Probe": ig.probe("smollm2", "The [nurse|doctor] is kind."),
-        "StudyResult": ig.run("study.yaml", out="runs/study"),
+        "Study": ig.run("study.yaml", out="runs/study"),
         "Robustness": check_robustness(ig.read("demo", language="en"), model=tiny.model("gpt2"), resamples=100),
     }
 
@@ -138,7 +136,7 @@ def test_a_study_with_a_failed_cell_says_which_and_why(scored, tmp_path):
     path.write_text(STUDY.replace("smollm2, other", "./nowhere, " + str(Path("other").resolve())), encoding="utf-8")
     result = ig.run(path, out=tmp_path / "runs")
     why = "No such model folder: nowhere."
-    assert repr(result) == "StudyResult(6 measures, 2 runs, 1 failure)"
+    assert repr(result) == "Study(96 scored items, 2 runs, 1 failure)"
     for text in (str(result), html.unescape(result._repr_html_())):
         assert f"1 cell could not be scored:\n./nowhere demo en auto: {why}" in text
     assert [failure["why"] for failure in result.to_dict()["failures"]] == [why]
@@ -147,12 +145,12 @@ def test_a_study_with_a_failed_cell_says_which_and_why(scored, tmp_path):
 
 def test_a_study_that_was_not_measured_says_so():
     failure = Failure("mine", "demo", "en", "auto", "No memory.")
-    result = StudyResult(None, failures=(failure,), problems=("The report could not be written: disk full",))
+    result = Study(None, failures=(failure,), problems=("The report could not be written: disk full",))
     assert str(result) == (
         "Nothing was measured.\n\n1 cell could not be scored:\nmine demo en auto: No memory.\n"
         "The report could not be written: disk full"
     )
-    assert repr(result) == "StudyResult(1 failure, 1 problem)"
+    assert repr(result) == "Study(1 failure, 1 problem)"
     assert result.to_polars().is_empty()
     assert result.to_dict() == {
         "measures": [],
@@ -187,7 +185,7 @@ def test_controls_take_scores_with_their_data(scored):
 
 
 NO_SCORES = "{} takes scored items: what isogloss.score gives, or isogloss.load('runs/mine')."
-FOLDER = "Give the folder of the runs here, such as 'runs/mine'; join scores with isogloss.join(a, b)."
+FOLDER = "Give one table of scores; several are joined with isogloss.join(a, b)."
 NO_MODEL = "A model is a name, a folder or an open model. Give one of these, or a list of them."
 ONE_PROBE = "probe takes one model, one template and one language. Probe several one after another."
 REFUSED = [
@@ -220,7 +218,6 @@ REFUSED = [
         lambda scored: ig.load([]),
         "No runs were given. Give a folder of runs, such as 'runs/mine', or a list of folders.",
     ),
-    *((call, FOLDER) for call in (ig.load, ig.table, partial(ig.figure, "forest"))),
     (lambda scored: ig.structure([scored, scored], over="model"), FOLDER),
     (lambda scored: ig.gate([scored], ["lms > 60"]), FOLDER),
     (lambda scored: ig.report([scored, scored], "report.html"), FOLDER),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from isogloss.analysis.intervals import IntervalSettings
+from isogloss.analysis.study import load_study
 from isogloss.reports.page.added_files import read_extras
 from isogloss.reports.page.document import write_report
 from support.browser import Seen, browser, findings, watch
@@ -41,7 +42,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "answers.csv").write_text(ANSWERS, encoding="utf-8")
     runs = write_runs(folder / "runs", region=("Iran", "Japan"))
     extras = read_extras([folder / "shares.csv", folder / "answers.csv"])
-    return write_report(runs, folder / "report.html", extras=extras, settings=IntervalSettings(resamples=200))
+    return write_report(
+        load_study(runs, texts=True), folder / "report.html", extras=extras, settings=IntervalSettings(resamples=200)
+    )
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from isogloss.analysis.groups import check_rows, item_gaps
 from isogloss.analysis.intervals import IntervalSettings
 from isogloss.analysis.measures import Measure, measure
 from isogloss.analysis.robustness import RobustnessReport, SettingResult
+from isogloss.analysis.study import Study, load_study
 from isogloss.cli import app
 from isogloss.errors import BadData, IsoglossError, MissingExtra
 from isogloss.items import Items
@@ -31,7 +32,7 @@ from isogloss.reports.chart_data import branches, icat_lines, leaves, model_kind
 from isogloss.reports.figures import _style
 from isogloss.reports.numbers import missing_intervals
 from isogloss.reports.page.added_files import Extras, read_extras
-from isogloss.reports.page.data import PageData, gather, measure_all
+from isogloss.reports.page.data import PageData, measure_all
 from isogloss.reports.page.document import draw_page, draw_panels, write_report
 from isogloss.reports.page.panels import explorer
 from isogloss.reports.text.sentences import state_findings
@@ -97,7 +98,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(runs: Path) -> PageData:
-    return measure_all(gather(runs), Extras(), settings=QUICK)
+    return measure_all(load_study(runs), Extras(), settings=QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +172,7 @@ def test_the_verb_works_after_the_room_was_imported(tmp_path):
 
 
 def test_targets_are_ranked_with_intervals_over_their_items(tmp_path):
-    panel = next(p for p in draw_panels(measure_all(gather(score_many(120, clusters=12)), Extras(), settings=QUICK)) if p.name == "targets")  # fmt: skip
+    panel = next(p for p in draw_panels(measure_all(Study(score_many(120, clusters=12)), Extras(), settings=QUICK)) if p.name == "targets")  # fmt: skip
     assert "t0" in panel.html
     assert re.search(r"\[\d+\.\d\d, \d+\.\d\d\]", panel.html)
 
@@ -181,7 +182,7 @@ def test_models_stand_in_blocks_when_their_languages_are_known(tmp_path):
     write_run(tmp_path, neutral_items(), model="many", facts={"languages": ["multilingual"]})
     write_run(tmp_path, neutral_items(), model="told")
     extras = Extras(facts={"told": {"multilingual": "True"}})
-    found = measure_all(gather(tmp_path), extras, settings=QUICK)
+    found = measure_all(load_study(tmp_path), extras, settings=QUICK)
     assert model_kinds(found.runs, extras.facts) == {
         "single": "monolingual",
         "many": "multilingual",
@@ -218,7 +219,7 @@ def test_whole_takes_the_only_task_where_there_is_one():
 
 def test_the_world_map_has_the_countries_of_the_regions(tmp_path):
     write_run(tmp_path, neutral_items(region=("Japan", "Nowhere land")))
-    shown = html_of(measure_all(gather(tmp_path), Extras(), settings=QUICK), "world")
+    shown = html_of(measure_all(load_study(tmp_path), Extras(), settings=QUICK), "world")
     assert '<th scope="row" dir="auto">Japan</th>' in shown
     assert "Not on the map: <bdi>Nowhere land</bdi>" in shown
 
@@ -227,7 +228,7 @@ def test_items_that_are_valid_worldwide_are_not_on_the_map(tmp_path):
     items = neutral_items(region="Worldwide")
     some = tuple(replace(item, tags={**item.tags, "region": "Japan"}) for item in items.rows[:12])
     write_run(tmp_path, Items((*some, *items.rows[12:])))
-    found = measure_all(gather(tmp_path), Extras(), settings=QUICK)
+    found = measure_all(load_study(tmp_path), Extras(), settings=QUICK)
     assert {row.group["country"] for row in found.regions} == {"JPN"}
     assert "12 items that are valid worldwide are not on the map" in html_of(found, "world")
 
@@ -292,7 +293,7 @@ def test_hostile_names_and_texts_stay_text(tmp_path):
         for item in items
     )
     write_run(tmp_path, Items(hostile), model=bad)
-    reader = read_page(draw_page(measure_all(gather(tmp_path), Extras(), settings=QUICK), command=bad))
+    reader = read_page(draw_page(measure_all(load_study(tmp_path), Extras(), settings=QUICK), command=bad))
     assert len([1 for known, _ in reader.scripts if known.get("type") != "application/gzip"]) == 1
     assert "x" not in reader.addresses
     assert any(bad in text for text in reader.text)
@@ -320,7 +321,7 @@ def test_a_page_of_one_run_weighs_at_most_200_kilobytes(tmp_path):
         for copy in range(150) for item in neutral_items()
     ))  # fmt: skip
     write_run(tmp_path, items)  # 3,600 items with sentences that differ
-    page = draw_page(measure_all(gather(tmp_path), Extras(), settings=QUICK))
+    page = draw_page(measure_all(load_study(tmp_path), Extras(), settings=QUICK))
     assert 100_000 < len(page.encode()) <= 200_000
 
 
@@ -340,7 +341,7 @@ def test_without_matplotlib_the_page_says_which_extra_it_needs(found, monkeypatc
 def test_an_empty_folder_is_an_error_and_leaves_with_two(tmp_path):
     message = f"No runs in {tmp_path}. Make one with: isogloss eval MODEL --data demo"
     with pytest.raises(IsoglossError) as error:
-        write_report(tmp_path, tmp_path / "report.html")
+        write_report(load_study(tmp_path, texts=True), tmp_path / "report.html")
     assert str(error.value) == message
     assert not (tmp_path / "report.html").exists()
 
@@ -359,7 +360,7 @@ def test_a_broken_part_is_told_and_the_rest_is_shown(tmp_path):
     write_run(tmp_path, neutral_items(), model="whole")
     broken = write_run(tmp_path, neutral_items(), model="broken")
     part_path(broken, 0).write_bytes(b"PAR1 not any more")
-    found = measure_all(gather(tmp_path), Extras(), settings=QUICK)
+    found = measure_all(load_study(tmp_path), Extras(), settings=QUICK)
     text = " ".join(read_page(draw_page(found)).text)
     assert "Not everything could be read" in text
     assert "the part is broken or was altered" in text
@@ -371,7 +372,7 @@ def test_a_run_of_another_schema_version_is_told_and_the_rest_is_shown(tmp_path)
     other = write_run(tmp_path, neutral_items("fa"), model="later")
     path = other.folder / "run.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"schema": 3', '"schema": 99'), encoding="utf-8")
-    found = measure_all(gather(tmp_path), Extras(), settings=QUICK)
+    found = measure_all(load_study(tmp_path), Extras(), settings=QUICK)
     assert [problem.split(": ", 1)[1] for problem in found.problems] == ["schema version 99; this Isogloss reads versions 1, 2, 3."]  # fmt: skip
     assert len({row.group["language"] for row in found.overall}) == 1
 
@@ -379,26 +380,28 @@ def test_a_run_of_another_schema_version_is_told_and_the_rest_is_shown(tmp_path)
 def test_missing_parts_are_told(tmp_path):
     run = write_run(tmp_path, neutral_items(), model="part", parts=3)
     write_part(run, 0, rows=read_part(run, 0).head(3))
-    assert any("2 of 3 parts are missing" in problem for problem in gather(tmp_path).problems)
+    assert any("2 of 3 parts are missing" in problem for problem in load_study(tmp_path).scores.notes)
 
 
 def test_when_nothing_can_be_read_it_is_an_error(tmp_path):
     run = write_run(tmp_path, neutral_items())
     part_path(run, 0).write_bytes(b"")
-    with pytest.raises(IsoglossError, match=r"nothing to report. The first: .*the part is broken or was altered"):
-        gather(tmp_path)
+    with pytest.raises(
+        IsoglossError, match=r"scores that can be read. The first problem: .*the part is broken or was altered"
+    ):
+        load_study(tmp_path)
 
 
 def test_no_such_folder(tmp_path):
     with pytest.raises(IsoglossError) as error:
-        gather(tmp_path / "nowhere")
+        load_study(tmp_path / "nowhere")
     assert str(error.value) == f"No such run: {tmp_path / 'nowhere'}."
 
 
 def test_a_place_that_cannot_be_written_is_told(runs, tmp_path):
     out = tmp_path / "no" / "report.html"
     with pytest.raises(IsoglossError) as error:
-        write_report(runs, out, settings=QUICK)
+        write_report(load_study(runs, texts=True), out, settings=QUICK)
     assert str(error.value) == f"Cannot write {out} (No such file or directory). Is the folder writable, and the disk not full?"  # fmt: skip
 
 
@@ -406,7 +409,7 @@ def test_a_place_that_cannot_be_written_is_told(runs, tmp_path):
 
 
 def test_cards_controls_and_agreements_come_back_as_they_were(runs, tmp_path):
-    gathered = gather(runs)
+    gathered = load_study(runs)
     result = SettingResult("likelihood", "method", 55.0, 50.0, 60.0, 24, flips=2, rank=0.9)
     report = RobustnessReport(
         "one", "neutral", "en", "intrasentence", (result,), "same", (("a", "b", 0.5, 0.4),), ("x",)
@@ -464,7 +467,7 @@ def test_the_command_writes_one_file(runs, tmp_path):
     assert done.stdout.startswith(f"{out}: ")
     text = out.read_text(encoding="utf-8")
     assert "100 resamples of clusters (seed 0)" in text
-    assert read_scored(list(gather(runs).runs)).table.height == 2 * len(WORDS) * 24 * 3
+    assert read_scored(list(load_study(runs).runs)).table.height == 2 * len(WORDS) * 24 * 3
 
 
 @pytest.mark.slow
@@ -474,5 +477,5 @@ def test_six_models_in_five_languages_stay_below_five_megabytes(real_data, tmp_p
         items = ig.read(folder / f"intrasentence_{language}.jsonl.gz") + ig.read(folder / f"intersentence_{language}.jsonl.gz")  # fmt: skip
         for number in range(6):
             write_run(tmp_path / "runs", items, model=f"model-{number}", wins=2000 + 50 * number)
-    path = write_report(tmp_path / "runs", tmp_path / "report.html", settings=QUICK)
+    path = write_report(load_study(tmp_path / "runs", texts=True), tmp_path / "report.html", settings=QUICK)
     assert 1_000_000 < path.stat().st_size < 5_000_000

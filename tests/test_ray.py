@@ -15,19 +15,19 @@ import pytest
 import transformers
 
 from isogloss import runs
+from isogloss.analysis.study import Failure, Study
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.methods.ask import AskSettings
 from isogloss.models.model import Loading
 from isogloss.storage import as_path
 from isogloss.studies import cells
-from isogloss.studies.cells import Failure
 from isogloss.studies.method_choice import PlannedCell
 from isogloss.studies.pipeline import ask, score
 from isogloss.studies.plan import StudyPlan
 from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Task, record_result, unfinished_work
 from isogloss.studies.ray_worker import Worker, pack_cells, unpack_cells
-from isogloss.studies.run import StudyResult, run_plan
+from isogloss.studies.run import execute
 from support import ports, tiny
 from test_fault_tolerance import kept
 from test_studies_run import BOTH, MANY
@@ -51,8 +51,8 @@ def job(model: Path | str, items: Items = LONG) -> StudyPlan:
     return StudyPlan((PlannedCell(str(model), items, "unmask"),))
 
 
-def run_on_ray(plan: StudyPlan, *, out: Path, cluster: Cluster | None = None, **more) -> StudyResult:
-    return run_plan(plan, out=out, cluster=cluster or Cluster(), **more)
+def run_on_ray(plan: StudyPlan, *, out: Path, cluster: Cluster | None = None, **more) -> Study:
+    return execute(plan, out=out, cluster=cluster or Cluster(), **more)
 
 
 # ---- without Ray: what one actor does, and how works are handed out
@@ -168,7 +168,7 @@ def test_an_actor_takes_what_it_has_not_failed_at_first():
 def test_an_address_where_nobody_listens_is_told_at_once():
     pytest.importorskip("ray")
     with ports.refusing() as closed, pytest.raises(IsoglossError) as caught:
-        run_plan(job("x"), out=Path("runs"), cluster=Cluster(address=closed))
+        execute(job("x"), out=Path("runs"), cluster=Cluster(address=closed))
     assert str(caught.value) == f"No Ray cluster answers at {closed} ([Errno 111] Connection refused)."
 
 

@@ -486,7 +486,7 @@ def test_who_stops_a_study_is_told_how_to_go_on(
     def interrupted(*given: Any, **named: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module, "run_plan", interrupted)
+    monkeypatch.setattr(run_module, "execute", interrupted)
     out = tmp_path / "runs"
     code, _, error = run("run", write(folder), "--out", out)
     assert (code, error) == (130, "Stopped. What is finished is kept; the same command resumes.\n")

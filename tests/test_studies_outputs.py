@@ -24,7 +24,7 @@ from isogloss.scores import Scored, join_scored, scored_from_values
 from isogloss.studies.file import read_study
 from isogloss.studies.outputs import table_order
 from isogloss.studies.plan import plan_study
-from isogloss.studies.run import finish_plan, run_plan
+from isogloss.studies.run import execute
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
 
@@ -62,7 +62,7 @@ def run(study: dict[str, Any], folder: Path) -> str:
     """The tables that the study writes."""
     (folder / "study.yaml").write_text(yaml.safe_dump(study, allow_unicode=True), encoding="utf-8")
     plan = plan_study(folder / "study.yaml")
-    result = finish_plan(plan, run_plan(plan, out=folder / "out"), out=folder / "out")
+    result = execute(plan, out=folder / "out")
     assert not result.problems
     assert result.scored is not None
     text = (folder / "out" / "tables.md").read_text(encoding="utf-8") if study["tables"] else ""

@@ -21,7 +21,7 @@ from isogloss.models.model import Loading, Model
 from isogloss.scores import Scored
 from isogloss.studies import pipeline
 from isogloss.studies.plan import plan_evaluation, take_sample
-from isogloss.studies.run import run_plan
+from isogloss.studies.run import execute
 from support import tiny
 from support.examples import INTER, INTRA, blank, follow, rows_of
 
@@ -281,7 +281,7 @@ def test_several_models_are_scored_after_each_other(tmp_path: Path) -> None:
         tiny.tokenizer_of(name).save_pretrained(tmp_path / name)
     models = [str(tmp_path / "bert"), str(tmp_path / "gpt2")]
     plan = plan_evaluation(models, take_sample(MANY, 5), loading=Loading(token_budget=100))
-    scored = run_plan(plan, out=tmp_path / "runs").scored
+    scored = execute(plan, out=tmp_path / "runs").scored
     assert scored is not None
     assert scored.table.group_by("model", "method").len().sort("model").rows() == [
         ("bert", "unmask", 15),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .analysis.rankings import Rank, Rankings, rank_models
     from .analysis.series import SeriesStep, trace
     from .analysis.structure import Structure
+    from .analysis.study import Study
     from .errors import IsoglossError
     from .files.sources import read
     from .items import Candidate, Item, Items
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from .studies.connection import Cluster
     from .studies.pipeline import ask, probe, run, score
     from .studies.probe import Probe
-    from .studies.run import StudyResult
 
 __version__ = "0.3.0"
 
@@ -55,7 +55,7 @@ _NAMES = {  # the public names of each module
     "studies.connection": ("Cluster",),
     "studies.pipeline": ("ask", "probe", "run", "score"),
     "studies.probe": ("Probe",),
-    "studies.run": ("StudyResult",),
+    "analysis.study": ("Study",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -87,7 +87,7 @@ __all__ = [
     "Scored",
     "SeriesStep",
     "Structure",
-    "StudyResult",
+    "Study",
     "WrittenFigure",
     "ask",
     "change",

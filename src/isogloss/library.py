@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import polars as pl
 
 from .analysis.baselines import MARGIN, check_baseline
 from .analysis.claim_files import Claims, as_claims
@@ -16,22 +15,24 @@ from .analysis.intervals import IntervalSettings
 from .analysis.mixed import read_facts
 from .analysis.sides import select
 from .analysis.structure import Structure, find_structure
+from .analysis.study import Study, load_study
 from .errors import IsoglossError
 from .exchange.runs import read_chosen
 from .files.sources import read
 from .items import Items
 from .languages import resolve
 from .results import Results, as_names
-from .runs import Run, find_runs, in_languages, read_items, read_scored, written_parts
+from .runs import written_parts
 from .scores import Scored, check_scored, item_table, join_scored
 from .stats import RESAMPLES
 from .storage import StoragePath, as_path
 
 if TYPE_CHECKING:
-    from .reports.figures import WrittenFigure
+    from .reports.figures import FigureRequest, WrittenFigure
 
 Names = str | Sequence[str] | None
 Folders = str | Path | Sequence[str | Path]
+Source = Study | Scored | Folders
 Where = str | Sequence[str] | Mapping[str, str] | None
 Facts = str | Path | Mapping[str, Mapping[str, Any]] | None
 
@@ -55,19 +56,30 @@ def load(
         >>> ig.load("runs/mine", languages="English")
         Scored(96 items, 288 rows: smollm2 · continuation, likelihood · demo · en)
     """
-    paths, wanted = _paths(source), _conditions(where)
-    if data is not None and not any(map(_is_file, paths)):
+    study = open_study(source, languages=languages, where=where, data=data)
+    return replace(study.scores, notes=(*study.scores.notes, *study.problems))
+
+
+def open_study(
+    source: Source, *, languages: Names = None, where: Where = None, data: Items | Folders | None = None
+) -> Study:
+    """What all commands and functions look at: a study, scores, folders of runs, or files of predictions with their data."""
+    wanted = _conditions(where)
+    if isinstance(source, Study | Scored):
+        return (source if isinstance(source, Study) else Study(source)).narrow(as_names(languages), wanted)
+    paths = _paths(source)
+    files = [path for path in paths if _is_file(path)]
+    if data is not None and not files:
         raise IsoglossError("--data is for prediction files; a run knows its data.")
     if data is not None and not isinstance(data, Items):
         data = read(data, language=as_names(languages))
-    parts = []
-    if not all(map(_is_file, paths)):
-        runs = in_languages(_runs([path for path in paths if not _is_file(path)]), as_names(languages))
-        facts = {name: value for name, value in wanted.items() if name in ("model", "dataset", "language")}
-        chosen = [run for run in runs if all(run.info[name] == value for name, value in facts.items())]
-        parts.append(read_scored(chosen or runs))  # the notes of other runs do not come along
-    parts += [read_chosen(Path(str(path)), data, where=wanted) for path in paths if _is_file(path)]
-    return select(join_scored(parts), wanted)
+    folders = [str(path) for path in paths if not _is_file(path)]
+    study = load_study(folders, tags=as_names(languages), where=wanted) if folders else Study(None)
+    if not files:
+        return study.narrow((), wanted)
+    scores = [read_chosen(Path(str(path)), data, where=wanted) for path in files]
+    joined = join_scored([*([study.scored] if study.scored else []), *scores])
+    return replace(study, scored=select(joined, wanted), memory={})
 
 
 def load_sides(paths: Folders, a: Where, *, b: Where, data: Items | None = None) -> tuple[Scored, Scored]:
@@ -102,21 +114,15 @@ def _paths(source: Folders) -> list[StoragePath]:
 
 
 def _names(source: Folders) -> list[str | Path]:
-    """One path or several, as a list; scores, which have no path, are refused."""
-    names = [source] if isinstance(source, str | Path | Scored) else list(source)
+    """One path or several, as a list; scores inside a list are refused."""
+    names = [source] if isinstance(source, str | Path) else list(source)
     if any(isinstance(name, Scored) for name in names):
-        raise IsoglossError(
-            "Give the folder of the runs here, such as 'runs/mine'; join scores with isogloss.join(a, b)."
-        )
+        raise IsoglossError("Give one table of scores; several are joined with isogloss.join(a, b).")
     return names
 
 
 def _is_file(path: StoragePath) -> bool:
     return isinstance(path, Path) and path.is_file()
-
-
-def _runs(folders: Sequence[StoragePath]) -> list[Run]:
-    return find_runs(*folders)
 
 
 def join(*scored: Scored) -> Scored:
@@ -133,11 +139,11 @@ def join(*scored: Scored) -> Scored:
 
 
 def gate(
-    source: Scored | Folders,
+    source: Source,
     claims: Claims = None,
     *,
     data: Items | Folders | None = None,
-    baseline: Scored | Folders | None = None,
+    baseline: Source | None = None,
     margin: float = MARGIN,
     strict: bool = False,
     robustness: bool = False,
@@ -174,22 +180,19 @@ def gate(
     return make_result(verdicts, file, strict=strict, notes=notes)
 
 
-def _finished(source: Scored | Folders, data: Items | Folders | None) -> Scored:
-    """The scores; a run that is not finished is refused."""
-    if isinstance(source, Scored):
-        return source
-    paths = _paths(source)
-    if data is not None or any(map(_is_file, paths)):
-        return load(source, data=data)
-    runs = _runs(paths)
-    for run in runs:
+def _finished(source: Source, data: Items | Folders | None) -> Scored:
+    """The scores; runs that are not finished, or cannot be read, are refused."""
+    study = open_study(source, data=data)
+    if study.problems:
+        raise IsoglossError(study.problems[0])
+    for run in study.runs:
         if len(written_parts(run)) < run.parts:
             raise IsoglossError(f"The run {run.folder} is not finished. Run the same command again to complete it.")
-    return read_scored(runs)
+    return study.scores
 
 
 def controls(
-    source: Scored | Folders,
+    source: Source,
     *,
     data: Items | Folders | None = None,
     frequencies: str | Path | Mapping[str, int] | None = None,
@@ -212,16 +215,17 @@ def controls(
     counts = read_frequencies(Path(frequencies)) if isinstance(frequencies, str | Path) else frequencies
     if data is not None:
         items = data if isinstance(data, Items) else read(data)
-        scored, texts = source if isinstance(source, Scored) else load(source, data=items), item_table(items)
-    elif isinstance(source, Scored):
-        raise IsoglossError("Scores do not hold the texts that controls need. Give the items too: data=items.")
+        known = isinstance(source, Study | Scored)
+        scored, texts = open_study(source, data=None if known else items).scores, item_table(items)
     else:
-        runs = _runs(_paths(source))
-        scored, texts = read_scored(runs), pl.concat(map(read_items, runs), how="diagonal_relaxed")
+        study = open_study(source)
+        scored, texts = study.scores, study.items
+        if not study.runs:
+            raise IsoglossError("Scores do not hold the texts that controls need. Give the items too: data=items.")
     return check_controls(scored, texts, frequencies=counts, resamples=resamples, seed=seed)
 
 
-def structure(source: Scored | Folders, *, over: str = "language") -> Results[Structure]:
+def structure(source: Source, *, over: str = "language") -> Results[Structure]:
     """How far languages or models agree item by item, which are alike, and what is common or specific.
 
     Parameters:
@@ -233,12 +237,11 @@ def structure(source: Scored | Folders, *, over: str = "language") -> Results[St
         >>> found[0].units
         ('other', 'smollm2')
     """
-    scored = source if isinstance(source, Scored) else load(source)
-    return find_structure(scored, over=over)
+    return find_structure(open_study(source).scores, over=over)
 
 
 def table(
-    source: Folders,
+    source: Source,
     *,
     format: str = "markdown",
     out: str | Path | None = None,
@@ -256,7 +259,7 @@ def table(
     """A table for a paper, models by languages and metrics, or the results block of a model card.
 
     Parameters:
-        source: One or several folders of runs.
+        source: A study, scores, or one or several folders of runs.
         format: `latex`, `markdown`, `csv`, `parquet` or `model-index`.
         out: A file to write; then the result is a sentence that names it.
         languages: One language or several; without it, all.
@@ -277,14 +280,13 @@ def table(
         | model | SS en |
         ...
     """
-    from .reports.figures import FigureRequest
     from .reports.paper.output import write_paper
     from .studies.outputs import write_tables
 
     if study is not None:
-        return write_tables(study, load(source), kind=format, out=out, facts=_facts(facts))
-    request = FigureRequest(
-        sources=tuple(map(str, _paths(source))),
+        return write_tables(study, open_study(source).scores, kind=format, out=out, facts=_facts(facts))
+    request = replace(
+        _request(source),
         languages=tuple(resolve(tag) for tag in as_names(languages)),
         metrics=as_names(metrics),
         mode=mode,
@@ -295,13 +297,22 @@ def table(
     return write_paper(request, format, task=task, intervals=intervals, out=path)
 
 
+def _request(source: Source) -> FigureRequest:
+    """A request for what this source holds."""
+    from .reports.figures import FigureRequest
+
+    if isinstance(source, Study | Scored):
+        return FigureRequest(study=open_study(source))
+    return FigureRequest(tuple(map(str, _names(source))))
+
+
 def _facts(facts: Facts) -> Mapping[str, Mapping[str, Any]]:
     return read_facts(Path(facts)) if isinstance(facts, str | Path) else facts or {}
 
 
 def figure(
     name: str,
-    source: Folders,
+    source: Source,
     *,
     out: str | Path | None = None,
     width: str | float = "single",
@@ -318,7 +329,7 @@ def figure(
 
     Parameters:
         name: The figure; `isogloss list figures` lists them.
-        source: One or several folders of runs, or what else the figure needs.
+        source: A study, scores, one or several folders of runs, or what else the figure needs.
         out: A file to write: PNG, SVG or PDF by its ending.
         width: `single` (3.3 in), `double` (6.9 in), or inches.
         languages: One language or several; without it, all.
@@ -334,13 +345,13 @@ def figure(
         >>> ig.figure("forest", "runs/mine", out="forest.png", resamples=200).path
         PosixPath('forest.png')
     """
-    from .reports.figures import FigureRequest, write_figure
+    from .reports.figures import write_figure
     from .reports.figures._style import open_canvas
 
     tags = tuple(resolve(tag) for tag in as_names(languages))
-    request = FigureRequest(
-        tuple(map(str, _names(source))),
-        tags,
+    request = replace(
+        _request(source),
+        languages=tags,
         metrics=as_names(metrics),
         where=_conditions(where),
         mode=mode,
@@ -352,7 +363,7 @@ def figure(
 
 
 def report(
-    source: Scored | Folders,
+    source: Source,
     out: str | Path,
     *,
     add: Folders = (),
@@ -363,7 +374,7 @@ def report(
     """The path of an HTML report, one file that works offline, written from scores or folders of runs.
 
     Parameters:
-        source: Scores, or one or several folders of runs.
+        source: A study, scores, or one or several folders of runs.
         out: The HTML file to write.
         add: Files to include: JSON of robustness, controls or agreement, tables of shares or answers.
         facts: Facts about each model, or a YAML file of them.
@@ -378,5 +389,5 @@ def report(
     from .reports.page.document import write_report
 
     extras = read_extras([Path(path) for path in _names(add)], facts=_facts(facts))
-    source = source if isinstance(source, Scored) else _names(source)
-    return write_report(source, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed))
+    study = open_study(source) if isinstance(source, Study | Scored) else load_study(_names(source), texts=True)
+    return write_report(study, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed))

@@ -6,86 +6,46 @@ import html
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from .reports.text.views import View
+
 Row = TypeVar("Row")
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """How a result of one kind is shown: its key in JSON, and the functions that make its text and its table.
+def find_view(result: Any) -> View:
+    """How a result is shown, by the class of its rows, or its own where it has none."""
+    from .reports.text.views import view_of  # the one look upwards of the core: every result can print itself
 
-    A function takes the whole result, unless `each` is set: then it takes one row. Without a function for the text, the
-    table is the text. `detail` is the field whose rows are the rows of the table. A `whole` text has the result's notes.
-    """
-
-    key: str
-    text: str = ""
-    grid: str = ""
-    each: bool = False
-    detail: str | None = None
-    whole: bool = False
-
-
-KINDS = {  # by the class of a row, or of the result itself where it has no rows of its own
-    "Measure": Kind("measures", "reports.text.measures.measures_as_text", "reports.text.measures.grid", whole=True),
-    "Comparison": Kind(
-        "comparisons", "reports.text.comparisons.comparisons_as_text", "reports.text.comparisons.grid", whole=True
-    ),
-    "GroupChange": Kind("changes", "reports.text.change.changes_as_text", "reports.text.change.grid", whole=True),
-    "SeriesStep": Kind("steps", "reports.text.change.series_as_text", "reports.text.change.series_grid", whole=True),
-    "Agreement": Kind("agreements", grid="reports.text.comparisons.agreement_grid"),
-    "LabelAgreement": Kind("agreements", grid="reports.text.annotators.agreement_grid"),
-    "KnownDifference": Kind("differences", grid="reports.text.annotators.known_grid"),
-    "Control": Kind("controls", "reports.text.analyses.controls_as_text"),
-    "Explanation": Kind("explanations", "reports.text.analyses.explanations_as_text", detail="differences"),
-    "MbeTest": Kind("mbe", "reports.text.analyses.mbe_as_text"),
-    "RobustnessReport": Kind("cards", "reports.text.analyses.robustness_as_text", each=True, detail="trials"),
-    "Structure": Kind("structures", "reports.text.analyses.structure_as_text", each=True, detail="likeness"),
-    "Rank": Kind("ranks", grid="reports.text.claims.rank_grid"),
-    "GateResult": Kind("verdicts", "reports.text.claims.gate_as_text", detail="verdicts", whole=True),
-    "MixedModel": Kind("effects", "reports.text.analyses.mixed_as_text", detail="effects"),
-    "Probe": Kind("shares", "studies.probe.probe_as_text", detail="shares"),
-}
-
-
-def kind_of(result: Any) -> Kind:
-    """How a result is shown; a result without any row has no kind, and says so."""
-    name = type(result).__name__
-    if name in KINDS:
-        return KINDS[name]
-    return KINDS[type(result.rows[0]).__name__] if result.rows else Kind("rows")
-
-
-def _call(path: str, value: Any) -> Any:
-    module, _, name = path.rpartition(".")
-    return getattr(import_module(f".{module}", __package__), name)(value)
+    rows = getattr(result, "rows", (result,))
+    return view_of(rows[0] if rows else None)
 
 
 def text_of(result: Any) -> str:
     """The result as a terminal shows it, and below it the notes that it does not contain yet."""
-    kind = kind_of(result)
-    if not kind.text and not kind.grid:
-        return "Nothing was found."
-    if not kind.text:
-        text: str = _call("reports.text.table.as_text", _call(kind.grid, result))
+    from .reports.text.table import as_text
+
+    view = find_view(result)
+    if view.text is not None:
+        text = "\n\n".join(map(view.text, result.rows if view.each else [result]))
+    elif view.grid is not None:
+        text = as_text(view.grid(result))
     else:
-        text = "\n\n".join(_call(kind.text, row) for row in (result.rows if kind.each else [result]))
-    if kind.whole:
+        return "Nothing was found."
+    if view.whole:
         return text
     return "\n".join([text, *(f"· {note}" for note in result.notes if note not in text)])
 
 
 def html_of(result: Any) -> str:
     """The result as a notebook shows it."""
-    path = kind_of(result).grid
-    if not path:
-        return as_preformatted(text_of(result))
-    return str(_call("reports.text.table.as_html", _call(path, result)))
+    from .reports.text.table import as_html
+
+    grid = find_view(result).grid
+    return as_preformatted(text_of(result)) if grid is None else as_html(grid(result))
 
 
 def as_preformatted(text: str) -> str:
@@ -95,9 +55,9 @@ def as_preformatted(text: str) -> str:
 
 def repr_of(result: Any) -> str:
     """The result in one short line."""
-    kind = kind_of(result)
-    rows = result.rows if hasattr(result, "rows") else getattr(result, kind.key)
-    counts = [(len(rows), kind.key), *([(len(result.notes), "notes")] if result.notes else [])]
+    key = find_view(result).key
+    rows = result.rows if hasattr(result, "rows") else getattr(result, key)
+    counts = [(len(rows), key), *([(len(result.notes), "notes")] if result.notes else [])]
     shown = [f"{count} {name.removesuffix('s') if count == 1 else name}" for count, name in counts]
     return f"{type(result).__name__}({', '.join(shown)})"
 
@@ -106,7 +66,7 @@ def dict_of(result: Any) -> dict[str, Any]:
     """The result as the documented JSON object: plain dictionaries, lists, texts and numbers."""
     if not hasattr(result, "rows"):
         return dict(_plain(result))
-    key = kind_of(result).key
+    key = find_view(result).key
     problems = {"problems": dict(result.problems)} if key == "measures" else {}
     return {key: _plain(result.rows), **problems, "notes": list(result.notes)}
 
@@ -132,7 +92,7 @@ def polars_of(result: Any) -> pl.DataFrame:
     """A table with one row per measure, comparison, pair or term; the columns of the group come first."""
     import polars as pl
 
-    detail = kind_of(result).detail
+    detail = find_view(result).detail
     rows: list[Flat] = []
     for row in getattr(result, "rows", (result,)):
         outer = _flat(row)

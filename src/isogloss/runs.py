@@ -333,10 +333,12 @@ def collecting(problems: list[str] | None) -> Iterator[None]:
         problems.append(str(error))
 
 
-def each_scored(runs: list[Run], problems: list[str] | None = None) -> Iterator[tuple[Run, Scored, pl.DataFrame]]:
-    """Each run with its scores and items; a missing part is noted, and what is broken is an error.
+def each_scored(
+    runs: list[Run], problems: list[str] | None = None, *, texts: bool = False
+) -> Iterator[tuple[Run, Scored, pl.DataFrame]]:
+    """Each run with its scores and items, which have their `texts` if asked for; a missing part is noted.
 
-    With a list of `problems`, both are added to it and do not hide the rest, and the items have their texts.
+    What is broken is an error; with a list of `problems`, it is added to them and does not hide the rest.
     """
     for run in runs:
         with collecting(problems):
@@ -348,14 +350,12 @@ def each_scored(runs: list[Run], problems: list[str] | None = None) -> Iterator[
             notes = (f"{run.folder.name}: {why}",) if len(written) < run.parts else ()
             if written:
                 with collecting(problems):
-                    items = stack_tables([read_items(run, texts=problems is not None)])
+                    items = stack_tables([read_items(run, texts=texts)])
             parts: list[pl.DataFrame] = []
             for number in written:
                 with collecting(problems):
                     rows, start = read_part(run, number), sum(part.height for part in parts)
                     parts.append(rows if items is None else share_keys(rows, items, start=start))
-            if problems is not None:
-                problems += notes
             if parts and items is not None:
                 rows = stack_tables(parts, shared=items)
                 scored = scored_run(run, items, rows=rows, whole=len(parts) == run.parts)

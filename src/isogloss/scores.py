@@ -113,7 +113,8 @@ class Scored:
 
 
 def check_scored(scored: object, verb: str) -> Scored:
-    """The scores; anything else is refused, with what the function `verb` takes."""
+    """The scores, also those of a study; anything else is refused, with what the function `verb` takes."""
+    scored = getattr(scored, "scores", scored)
     if not isinstance(scored, Scored):
         raise IsoglossError(f"{verb} takes scored items: what isogloss.score gives, or isogloss.load('runs/mine').")
     return scored

@@ -120,8 +120,9 @@ def compare_as(view: View, both: tuple[Scored, Scored], *, request: CompareReque
     check_mode(request.mode)
     a, b = both
     mode, settings = request.mode, request.settings
-    names = check_by(request.by, check_scored(a, "compare").table.columns)
-    sides = match_sides(a, check_scored(b, "compare"), design=request.design)
+    a, b = check_scored(a, "compare"), check_scored(b, "compare")
+    names = check_by(request.by, a.table.columns)
+    sides = match_sides(a, b, design=request.design)
     chosen = registry.chosen("metric", request.metrics)
     rows = []
     for group, part in _groups(sides, names):

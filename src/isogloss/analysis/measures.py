@@ -95,7 +95,8 @@ def measure(
         [('gender', 20), ('profession', 34), ('race', 28), ('religion', 14)]
     """
     check_mode(mode)
-    names = check_by(by, check_scored(scored, "measure").table.columns)
+    scored = check_scored(scored, "measure")
+    names = check_by(by, scored.table.columns)
     table = check_rows(scored, variants="variant" in (names or ()))
     chosen = registry.chosen("metric", metrics)
     settings = check_interval_settings(IntervalSettings(interval, resamples, seed))

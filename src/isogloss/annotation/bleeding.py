@@ -13,6 +13,8 @@ from ..analysis.intervals import IntervalSettings, clusters_needed, fewest, too_
 from ..analysis.measures import check_mode, contribution
 from ..errors import IsoglossError, UnknownName
 from ..metrics import Metric
+from ..reports.text.annotators import known_grid
+from ..reports.text.views import View, view_of
 from ..results import Results
 from ..scores import Scored
 from ..stats import RESAMPLES
@@ -126,3 +128,8 @@ def _difference(
     values = (known.value, unknown.value, unknown.value - known.value)
     counts = (known.n, unknown.n, len(known.clusters), len(unknown.clusters))
     return KnownDifference(group, metric, *values, test.low, test.high, test.p, *counts, test.why)
+
+
+@view_of.register
+def _view(_: KnownDifference) -> View:
+    return View("differences", grid=known_grid)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from . import options
-from .score import print_result
+from .score import print_study
 
 if TYPE_CHECKING:
     from ..runs import Run
@@ -71,7 +71,7 @@ def ask(
     from ..models.model import Loading
     from ..progress import progress_bars
     from ..studies.plan import plan_evaluation, take_sample
-    from ..studies.run import finish_plan, require_scores, run_plan
+    from ..studies.run import execute
 
     items = read(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
     loading = Loading(device, dtype, token_budget, offline, key_env=key_env, concurrency=concurrency)
@@ -81,17 +81,16 @@ def ask(
         method="ask",
         options={"seed": str(seed)} | options.split_pairs(option),
         loading=options.at_server(models, served_model, loading=replace(loading, timeout=timeout, tries=tries)),
-        measuring={"by": options.split_names(by), "mode": mode, "seed": seed},
+        measuring=options.measuring(metrics=None, by=by, mode=mode, seed=seed),
     )
     price_in, price_out = options.split_prices(prices)
     if dry_run:
         _show_plan(plan, out, price_in=price_in, price_out=price_out)
         return
     with progress_bars() as progress:
-        result = require_scores(run_plan(plan, out=out, progress=progress))
-    result = finish_plan(plan, result, out=out)
+        result = execute(plan, out=out, progress=progress)
     typer.echo(_token_totals(result.runs, price_in=price_in, price_out=price_out, out=out), err=True)
-    print_result(result, f"Look at one item with: isogloss show {out} {plan.cells[0].items[0].id}", form=form)
+    print_study(result, f"Look at one item with: isogloss show {out} {plan.cells[0].items[0].id}", form=form)
 
 
 def _show_plan(plan: StudyPlan, out: Path, *, price_in: float, price_out: float) -> None:

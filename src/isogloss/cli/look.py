@@ -46,6 +46,7 @@ def report(
     from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
     from ..analysis.published import check_beside
+    from ..analysis.study import load_study
     from ..reports.page.added_files import read_extras
     from ..reports.page.document import write_report
 
@@ -60,8 +61,9 @@ def report(
     extras = read_extras(add, facts=read_facts(facts) if facts else None)
     extras = replace(extras, beside=tuple(check_beside(beside)))
     command = shlex.join(["isogloss", *sys.argv[1:]])
+    study = load_study(runs, texts=True)
     path = write_report(
-        runs, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed), command=command
+        study, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed), command=command
     )
     typer.echo(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 

@@ -19,6 +19,7 @@ from ..files.hub import OFFLINE
 from ..stats import RESAMPLES
 
 if TYPE_CHECKING:
+    from ..analysis.study import Measuring
     from ..models.model import Loading
     from ..studies.connection import Cluster
 
@@ -224,6 +225,16 @@ def one_of(**flags: bool) -> str | None:
 def split_names(text: str | None) -> list[str] | None:
     """The names in a comma-separated option."""
     return [name.strip() for name in text.split(",") if name.strip()] if text is not None else None
+
+
+def measuring(*, metrics: str | None, by: str | None, mode: str, seed: int) -> Measuring:
+    """What the options want measured."""
+    from ..analysis.intervals import IntervalSettings
+    from ..analysis.study import Measuring
+
+    names, groups = split_names(metrics), split_names(by)
+    chosen, by_columns = (None if values is None else tuple(values) for values in (names or None, groups))
+    return Measuring(chosen, by_columns, mode, IntervalSettings(seed=seed))
 
 
 def split_prices(text: str) -> tuple[float, float]:

@@ -14,13 +14,12 @@ from ..errors import IsoglossError
 from . import options
 
 if TYPE_CHECKING:
+    from ..analysis.study import Failure, Study
     from ..items import Items
     from ..models.model import Loading
     from ..storage import StoragePath
-    from ..studies.cells import Failure
     from ..studies.connection import Cluster
     from ..studies.plan import StudyPlan, Subset
-    from ..studies.run import StudyResult
 
 Out = typer.Option(
     "runs/eval", "--out", "-o", metavar="FOLDER", help="The study's folder; an interrupted evaluation resumes."
@@ -93,11 +92,11 @@ def evaluate(
         method=method,
         options=options.split_pairs(option),
         loading=options.at_server(models, served_model, loading=replace(loading, timeout=timeout, tries=tries)),
-        measuring={"metrics": options.split_names(metrics), "by": options.split_names(by), "mode": mode, "seed": seed},
+        measuring=options.measuring(metrics=metrics, by=by, mode=mode, seed=seed),
     )
     result = _run_evaluation(plan, folder, cluster=cluster, until=until)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
-    print_result(result, look, form=form, headlines_only=not metrics, explain=explain)
+    print_study(result, look, form=form, headlines_only=not metrics, explain=explain)
 
 
 def _with_controls(items: Items, *, seed: int) -> list[Items]:
@@ -107,15 +106,14 @@ def _with_controls(items: Items, *, seed: int) -> list[Items]:
     return [items, make_control_items(items, seed=seed)]
 
 
-def _run_evaluation(plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | None, until: str | None) -> StudyResult:
+def _run_evaluation(plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | None, until: str | None) -> Study:
     """What the plan of one command gives, measured; with a stopping rule, as much of it as the answer needs."""
     from ..progress import progress_bars
-    from ..studies.run import finish_plan, require_scores, run_plan
+    from ..studies.run import execute
 
     plan = replace(plan, until=options.check_until(until, cluster=cluster))
     with progress_bars() as progress:
-        result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
-    return finish_plan(plan, result, out=folder)
+        return execute(plan, out=folder, cluster=cluster, progress=progress)
 
 
 def _report_robustness(
@@ -161,8 +159,9 @@ def run(
     from ..files.hub import prefer_cache
     from ..progress import progress_bars
     from ..storage import as_path
-    from ..studies import file, run
+    from ..studies import file
     from ..studies.plan import Subset, plan_study
+    from ..studies.run import execute
     from ..studies.training import train_heads
 
     if schema:
@@ -184,9 +183,8 @@ def run(
             _forecast(plan, folder, trial=not no_trial, form=form)
             return
     with progress_bars() as progress:
-        result = run.run_plan(plan, out=folder, progress=progress, cluster=cluster)
-    look = f"The scores and measures are in {folder}; see them with: isogloss show {folder}"
-    print_result(run.finish_plan(plan, result, out=folder), look, form=form)
+        result = execute(plan, out=folder, progress=progress, cluster=cluster)
+    print_study(result, f"The scores and measures are in {folder}; see them with: isogloss show {folder}", form=form)
 
 
 def _download(study: Path, out: str | None, *, subset: Subset) -> None:
@@ -211,9 +209,7 @@ def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -
     _exit_with(failures, "will fail")
 
 
-def print_result(
-    result: StudyResult, look: str, *, form: str, headlines_only: bool = False, explain: bool = False
-) -> None:
+def print_study(study: Study, hint: str, *, form: str, headlines_only: bool = False, explain: bool = False) -> None:
     """Print the measures and the failed cells, and exit with status 1 when something failed.
 
     With `headlines_only`, the table leaves out what is no headline, where one leads; the files have all metrics.
@@ -222,32 +218,31 @@ def print_result(
     from ..analysis.measures import keep_metrics
     from ..items import group_by
     from ..reports.text.measures import grid, measures_as_text
-    from ..reports.text.sentences import explain_measures, measures_as_json
+    from ..reports.text.sentences import explain_measures, study_as_json
 
     if form == "json":
-        described = measures_as_json(result.measures, result.scored) if result.measures else {}
-        options.print_json(described | result.to_dict())
-    elif result.measures:
-        shown = result.measures
+        options.print_json((study_as_json(study) if study.measures else {}) | study.to_dict())
+    elif study.measures:
+        shown = study.measures
         if headlines_only:
             names = group_by(shown, lambda row: row.group["dataset"]).values()
             kept = [name for rows in names for name in shown_metrics(dict.fromkeys(row.metric for row in rows))]
             shown = keep_metrics(shown, kept)
         text = measures_as_text(shown) + ("\n\n" + explain_measures(shown) if explain else "")
         options.show_table(form, shown, grid=grid, text=lambda: text)
-        if result.claims and form == "text":
-            typer.echo(f"\n{result.claims}")
-        typer.echo(f"\n{look}", err=True)
-    for problem in result.problems:
+        if study.claims and form == "text":
+            typer.echo(f"\n{study.claims}")
+        typer.echo(f"\n{hint}", err=True)
+    for problem in study.problems:
         typer.echo(problem, err=True)
-    _exit_with(result.failures, "could not be scored")
-    if result.problems:
+    _exit_with(study.failures, "could not be scored")
+    if study.problems:
         raise typer.Exit(1)
 
 
 def _exit_with(failures: Sequence[Failure], what: str) -> None:
     """Print the failed cells, if there are any, and exit with status 1."""
-    from ..studies.run import state_failures
+    from ..analysis.study import state_failures
 
     if failures:
         typer.echo(f"\n{state_failures(failures, what)}", err=True)

@@ -24,6 +24,7 @@ from .numbers import model_label
 if TYPE_CHECKING:
     from ..analysis.comparisons import Comparison
     from ..analysis.structure import Structure
+    from ..analysis.study import Study
 
 Facts = Mapping[str, Mapping[str, Any]]
 Row = TypeVar("Row", bound="Measure | Comparison")
@@ -74,7 +75,7 @@ def split_datasets(scored: Scored) -> Iterator[tuple[str, Scored]]:
 
 
 def find_ranks(
-    scored: Scored,
+    study: Study,
     metrics: Iterable[str],
     *,
     settings: IntervalSettings,
@@ -82,7 +83,14 @@ def find_ranks(
     by: Sequence[str] | None = None,
 ) -> Rankings:
     """The models from best to worst by each metric that has a best; nothing where no two models have the same items."""
-    ordering = [name for name in metrics if registry.get("metric", name).directed]
+    ordering = tuple(name for name in metrics if registry.get("metric", name).directed)
+    key = ("ranks", ordering, settings, mode, None if by is None else tuple(by))
+    return study.once(key, lambda: _rank(study.scores, ordering, settings=settings, mode=mode, by=by))
+
+
+def _rank(
+    scored: Scored, metrics: Sequence[str], *, settings: IntervalSettings, mode: str, by: Sequence[str] | None
+) -> Rankings:
     resamples = min(settings.resamples, RANK_RESAMPLES)
     rows: list[Rank] = []
     notes: list[str] = []
@@ -90,7 +98,7 @@ def find_ranks(
         if part.table["model"].n_unique() < 2:
             continue
         with suppress(IsoglossError):  # other items
-            ranks = rank_models(part, metric=ordering, by=by, mode=mode, resamples=resamples, seed=settings.seed)
+            ranks = rank_models(part, metric=list(metrics), by=by, mode=mode, resamples=resamples, seed=settings.seed)
             rows += ranks
             notes += ranks.notes[len(scored.notes) :]
     return Results(tuple(rows), notes=tuple(notes))

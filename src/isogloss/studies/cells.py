@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .. import runs as run_store
+from ..analysis.study import Failure
 from ..errors import CannotWrite, IsoglossError, short_message
 from ..items import Item, Items, Problem, group_by, items_hash
 from ..models.journal import Journal, open_journal
@@ -28,22 +29,6 @@ if TYPE_CHECKING:
     from ..models.questions import Asking
 
 JOURNAL = "journal.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A cell that failed, and why."""
-
-    model: str
-    data: str
-    language: str
-    method: str
-    why: str
-
-
-def nothing_done(failures: Iterable[Failure]) -> IsoglossError:
-    """The error that says why no cell could be run."""
-    return IsoglossError(" ".join(dict.fromkeys(failure.why for failure in failures)) or "There is nothing to do.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +53,11 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class CellResult:
-    """What one cell gave, and its run on disk where there is one."""
+    """What one cell gave, its run on disk where there is one, and its items with their texts where they are in memory."""
 
     scored: Scored
     run: run_store.Run | None = None
+    texts: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -223,7 +209,7 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
             scored = run_store.read_scored([run])
         else:
             scored = run_store.scored_run(run, cell.table, rows=pl.concat(tables[index]), whole=True)
-        results.append(CellResult(scored, run if runs else None))
+        results.append(CellResult(scored, run if runs else None, cell.table))
     return results
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..analysis.study import Failure
 from ..errors import IsoglossError
 from ..files.catalogue import content_hash, find_source
 from ..files.hub import report
@@ -15,7 +16,6 @@ from ..models.load import fetch_source
 from ..models.packaged import PULLED, pull, pulled_folder
 from ..sealing import write_file
 from ..storage import StoragePath
-from .cells import Failure
 from .file import read_study
 from .method_choice import PlannedCell
 from .plan import EVERYTHING, Subset, plan_study

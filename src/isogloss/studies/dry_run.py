@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import runs
+from ..analysis.study import Failure
 from ..models.load import has_weights, open_model, open_outline
 from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
-from .cells import Cell, Failure, Running, group_cells, group_parts, is_alone
+from .cells import Cell, Running, group_cells, group_parts, is_alone
 from .costs import QuestionCount, bundle_questions, count_work
 from .method_choice import plan_scoring
 from .plan import StudyPlan

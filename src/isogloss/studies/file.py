@@ -150,7 +150,7 @@ class Data(BaseModel):
 DataEntry = Annotated[Data, _under("source", Data)]
 
 
-class Measuring(BaseModel):
+class MeasuringSettings(BaseModel):
     """What is measured when everything is scored."""
 
     model_config = STRICT
@@ -195,7 +195,7 @@ class StudyFile(BaseModel):
     data: tuple[DataEntry, ...] = Field(min_length=1)
     languages: Words = Field(default=(), description="By tag or name; all that the data has by default.")
     methods: tuple[MethodEntry, ...] = Field(default=(MethodSettings(name="auto"),), min_length=1)
-    measures: Measuring = Measuring()
+    measures: MeasuringSettings = MeasuringSettings()
     report: Annotated[str | None, BeforeValidator(_inside)] = Field(
         default=None, min_length=1, description="A page to write into the study's folder: report.html"
     )
@@ -210,7 +210,7 @@ class StudyFile(BaseModel):
 
 # What is written under a key, for the names of the keys that are allowed there.
 ENTRIES: dict[int | str, Any] = {"checkpoints": Checkpoint, "models": ModelSettings, "methods": MethodSettings}
-ENTRIES |= {"data": Data, "measures": Measuring, "sample": Sampling, "loading": Opening}
+ENTRIES |= {"data": Data, "measures": MeasuringSettings, "sample": Sampling, "loading": Opening}
 ENTRIES |= {"tables": LayoutRequest, "figures": StudyFigure, "training": HeadTraining}
 
 

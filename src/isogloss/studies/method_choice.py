@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .. import registry
+from ..analysis.study import Failure
 from ..checks import notice_language
 from ..errors import IsoglossError, UnknownName, short_message
 from ..files.hub import report
 from ..items import Item, Items, Problem
 from ..models.load import find_source
 from ..models.model import DEFAULT_LOADING, Loading
-from .cells import Cell, Failure, Running
+from .cells import Cell, Running
 
 if TYPE_CHECKING:
     from ..methods import Method

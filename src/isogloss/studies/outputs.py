@@ -12,12 +12,14 @@ import polars as pl
 from .. import languages
 from ..analysis.claim_files import read_claims
 from ..analysis.claims import ClaimsFile, GateResult, check_claims, make_result
+from ..analysis.study import Study
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
 from ..reports.chart_data import Facts
 from ..reports.paper.layouts import ValueOrder, add_facts
-from ..reports.paper.output import write_layouts
-from ..runs import Run, find_runs
+from ..reports.paper.output import layout_grids, write_layouts
+from ..reports.text.table import Grid
+from ..runs import Run
 from ..scores import Scored
 from ..storage import RemotePath, StoragePath
 
@@ -76,10 +78,10 @@ def table_order(study: StudyFile) -> ValueOrder:
     return {name: tuple(dict.fromkeys(values)) for name, values in order.items()}
 
 
-def make_tables(study: StudyFile, scored: Scored, *, kind: str = "markdown") -> str:
-    """All tables of a study, one after the other."""
-    labelled = [replace(table, labels={**study.labels, **table.labels}) for table in study.tables]
-    return write_layouts(scored, labelled, kind=kind, order=table_order(study))
+def make_tables(file: StudyFile, scored: Scored) -> dict[str, Grid | str]:
+    """All tables of a study by title."""
+    labelled = [replace(table, labels={**file.labels, **table.labels}) for table in file.tables]
+    return layout_grids(scored, labelled, order=table_order(file))
 
 
 def write_tables(
@@ -90,63 +92,59 @@ def write_tables(
 
     if kind not in ("markdown", "latex"):
         raise IsoglossError("Tables of a study are Markdown or LaTeX. Use --format markdown or --format latex.")
-    text = make_tables(read_study(path), add_facts(scored, facts or {}), kind=kind)
+    text = write_layouts(make_tables(read_study(path), add_facts(scored, facts or {})), kind)
     if out is None:
         return text
     write_atomically(Path(out), text)
     return f"Wrote {out}."
 
 
-def write_outputs(
-    study: StudyFile, scored: Scored, *, out: StoragePath, base: Path
-) -> tuple[GateResult | None, list[str]]:
-    """Write `claims.json`, the report, `tables.md`, `tables.tex` and the figures that a study lists.
+def write_outputs(file: StudyFile, study: Study, *, out: StoragePath, base: Path) -> Study:
+    """Write `claims.json`, the report, `tables.md`, `tables.tex` and the figures that a study file lists.
 
-    The verdicts on its claims come out, and a sentence for each that could not be made. `base` is the folder of the
-    study file. Tables and figures are not written behind an address.
+    The study comes out with the verdicts on its claims, and with a sentence for each output that could not be made.
+    `base` is the folder of the study file. Tables and figures are not written behind an address.
     """
-    claims: GateResult | None = None
     problems: list[str] = []
     try:
-        claims = _check_claims(study, read_claims(base / study.claims), scored=scored) if study.claims else None
+        claims = _check_claims(file, read_claims(base / file.claims), scored=study.scores) if file.claims else None
+        study = replace(study, claims=claims)
     except IsoglossError as error:
         problems.append(f"The claims could not be tested: {error}")
-    if claims:
-        write_atomically(out / "claims.json", f"{claims.to_json()}\n")
+    if study.claims:
+        write_atomically(out / "claims.json", f"{study.claims.to_json()}\n")
     try:
-        if study.report:
-            _write_report(scored, study, out=out, claims=claims)
+        if file.report:
+            _write_report(study, file, out=out)
     except Exception as error:  # whatever happens here, the scores are done
         problems.append(f"The report could not be written: {short_message(error)}")
     if isinstance(out, RemotePath):
-        return claims, problems
-    if any(table.facts for table in study.tables):
-        scored = _add_run_facts(scored, find_runs(out))
-    if study.tables:
+        return replace(study, problems=(*study.problems, *problems))
+    if file.tables:
+        facts = any(table.facts for table in file.tables)
+        scored = _add_run_facts(study.scores, study.runs) if facts else study.scores
+        grids = make_tables(file, scored)
         for kind, name in (("markdown", "tables.md"), ("latex", "tables.tex")):
-            write_atomically(out / name, make_tables(study, scored, kind=kind))
-    for number, figure in enumerate(study.figures, 1):
+            write_atomically(out / name, write_layouts(grids, kind))
+    for number, figure in enumerate(file.figures, 1):
+        path = out / "figures" / (figure.file or f"{number}-{figure.figure}.png")
         try:
-            sources = tuple(str(base / name) for name in figure.sources) or (str(out),)
-            _write_figure(figure, out / "figures" / (figure.file or f"{number}-{figure.figure}.png"), sources=sources)
+            _write_figure(figure, path, study=study, sources=tuple(str(base / name) for name in figure.sources))
         except Exception as error:  # whatever happens here, the scores are done
             problems.append(f"The figure '{figure.figure}' could not be drawn: {short_message(error)}")
-    return claims, problems
+    return replace(study, problems=(*study.problems, *problems))
 
 
-def _write_report(scored: Scored, study: StudyFile, *, out: StoragePath, claims: GateResult | None) -> None:
+def _write_report(study: Study, file: StudyFile, *, out: StoragePath) -> None:
     from ..reports.page.added_files import Extras
     from ..reports.page.document import write_report
 
-    name = str(study.report)
+    name = str(file.report)
     if isinstance(out, RemotePath):
         raise IsoglossError(f"{out} is not on this machine. Make it with: isogloss report {out} --out {name}")
     path = out / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    # from the runs, with texts and facts, unless others lie among them
-    whole = len(find_runs(out)) == scored.table.select("model", "dataset", "language", "method").n_unique()
-    extras = Extras(claims=claims.verdicts if claims else (), title=study.title)
-    write_report([str(out)] if whole else scored, path, extras=extras)
+    write_report(study, path, extras=Extras(claims=study.claims.verdicts if study.claims else (), title=file.title))
 
 
 def _add_run_facts(scored: Scored, runs: Sequence[Run]) -> Scored:
@@ -166,13 +164,13 @@ def _add_run_facts(scored: Scored, runs: Sequence[Run]) -> Scored:
     return replace(scored, table=joined.drop(f"{name}_found" for name in stated))
 
 
-def _write_figure(figure: StudyFigure, path: Path, *, sources: tuple[str, ...]) -> None:
+def _write_figure(figure: StudyFigure, path: Path, *, study: Study, sources: tuple[str, ...]) -> None:
+    """Draw a figure of the study, or of files beside the study file."""
     from ..reports.figures import FigureRequest, write_figure
     from ..reports.figures._style import open_canvas
 
     tags = tuple(languages.resolve(name) for name in figure.languages)
     request = FigureRequest(sources, tags, figure.metrics, dict(figure.where), figure.mode)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_figure(
-        figure.figure, request, path=path, canvas=open_canvas(figure.width, names=figure.names, languages=tags)
-    )
+    canvas = open_canvas(figure.width, names=figure.names, languages=tags)
+    write_figure(figure.figure, request if sources else replace(request, study=study), path=path, canvas=canvas)

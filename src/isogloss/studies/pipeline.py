@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..analysis.study import Study, nothing_done
 from ..errors import IsoglossError
 from ..items import Items
 from ..methods.ask import AskSettings
@@ -15,10 +16,9 @@ from ..progress import Progress, shown
 from ..results import as_names
 from ..scores import Scored
 from ..storage import as_path
-from .cells import nothing_done
 from .method_choice import PlannedCell
 from .plan import StudyPlan, Subset, plan_evaluation, plan_study
-from .run import StudyResult, finish_plan, run_plan
+from .run import execute
 from .training import train_heads
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def run(
     only: str | Sequence[str] = (),
     cluster: Cluster | None = None,
     progress: Progress | None = None,
-) -> StudyResult:
+) -> Study:
     """What a study file gives: its scores, measures and claims, and the cells that failed.
 
     Parameters:
@@ -117,7 +117,7 @@ def run(
     Example:
         >>> result = ig.run("study.yaml", out="runs/study")
         >>> result
-        StudyResult(12 measures, 4 runs)
+        Study(192 scored items, 4 runs)
         >>> result.measures.to_polars()["metric"].unique().sort().to_list()
         ['lms', 'ss']
         >>> result.failures
@@ -129,8 +129,7 @@ def run(
     plan = plan_study(study, subset=Subset(as_names(only)))
     folder = as_path(out or f"runs/{plan.study.name if plan.study else 'study'}")
     with shown(progress) as telling:
-        result = run_plan(plan, out=folder, cluster=cluster, progress=telling)
-    return finish_plan(plan, result, out=folder)
+        return execute(plan, out=folder, cluster=cluster, progress=telling)
 
 
 def probe(
@@ -198,7 +197,4 @@ def _run(plan: StudyPlan, out: str | Path | None, *, progress: Progress | None) 
     if plan.failures:
         raise nothing_done(plan.failures)
     with shown(progress) as telling:
-        scored = run_plan(plan, out=as_path(out) if out else None, progress=telling, strict=True).scored
-    if scored is None:
-        raise nothing_done(())
-    return scored
+        return execute(plan, out=as_path(out) if out else None, progress=telling, strict=True).scores

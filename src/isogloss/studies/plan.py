@@ -1,6 +1,6 @@
 """Planning: what is to be asked of models becomes cells, checked as far as possible before a model is opened.
 
-`eval` and `ask` plan commands, `run` and the local page plan study files; all make a `StudyPlan`, which `run_plan` runs.
+`eval` and `ask` plan commands, `run` and the local page plan study files; all make a `StudyPlan`, which `execute` runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from .. import languages, registry
 from ..analysis.claim_files import read_claims
 from ..analysis.groups import check_by
+from ..analysis.intervals import IntervalSettings
 from ..analysis.measures import check_metrics, check_mode
+from ..analysis.study import Failure, Measuring, nothing_done
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
 from ..files.filters import add_columns, filter_items
@@ -25,7 +27,6 @@ from ..items import Items, group_by, sample_items
 from ..models.load import find_family
 from ..models.model import DEFAULT_LOADING, Loading
 from ..scores import ITEM_SCHEMA, QUESTION_SCHEMA, ROW_SCHEMA
-from .cells import Failure, nothing_done
 from .method_choice import PlannedCell, find_name, fitting_items, method_or_error, notice_languages, problems_of
 from .training import path_beside
 
@@ -50,6 +51,7 @@ class Subset:
 
 
 EVERYTHING = Subset()
+DEFAULT_MEASURING = Measuring()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class StudyPlan:
 
     cells: tuple[PlannedCell, ...]
     failures: tuple[Failure, ...] = ()
-    measuring: Mapping[str, Any] = field(default_factory=dict)
+    measuring: Measuring = field(default_factory=Measuring)
     study: StudyFile | None = None
     path: Path | None = None
     partial: bool = False
@@ -94,7 +96,7 @@ def plan_evaluation(
     method: str = "auto",
     options: Mapping[str, str] | None = None,
     loading: Loading | Sequence[Loading] = DEFAULT_LOADING,
-    measuring: Mapping[str, Any] | None = None,
+    measuring: Measuring = DEFAULT_MEASURING,
 ) -> StudyPlan:
     """Every model on every set of items by one method; refused when no model can be asked, or a name does not exist.
 
@@ -106,10 +108,10 @@ def plan_evaluation(
     cells = [
         PlannedCell(name, items, method, options or {}, loading=way) for name, way, items in product(models, ways, sets)
     ]
-    return _plan_command(cells, measuring=measuring or {})
+    return _plan_command(cells, measuring=measuring)
 
 
-def _plan_command(cells: Sequence[PlannedCell], *, measuring: Mapping[str, Any]) -> StudyPlan:
+def _plan_command(cells: Sequence[PlannedCell], *, measuring: Measuring) -> StudyPlan:
     """The plan of cells of one command; refused when none of them can be run."""
     columns = {
         *_item_columns([cell.items for cell in cells]),
@@ -131,7 +133,7 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     study = read_study(path)
     sampling = replace_set(study.sample.model_dump(), limit=subset.limit, seed=subset.seed)
     loading = Loading(**replace_set(study.loading.model_dump(), device=subset.device, offline=subset.offline or None))
-    measuring = study.measures.model_dump()
+    measuring = _measuring_of(study)
     methods = [*study.methods, *(method for data in study.data for method in data.methods)]
     try:
         _check_names(study, methods, base=path.parent)
@@ -224,11 +226,18 @@ def check_method(name: str, options: Mapping[str, str]) -> None:
         fill_options(name, registry.get("method", name), chosen=options)
 
 
-def _check_measuring(measuring: Mapping[str, Any], columns: Iterable[str]) -> None:
+def _check_measuring(measuring: Measuring, columns: Iterable[str]) -> None:
     """Refuse a metric or a mode that does not exist, and columns that no table will have, before anything is scored."""
-    check_mode(measuring.get("mode", "corrected"))
-    check_metrics(measuring.get("metrics"))
-    check_by(measuring.get("by"), list(columns))
+    check_mode(measuring.mode)
+    check_metrics(measuring.metrics)
+    check_by(measuring.by, list(columns))
+
+
+def _measuring_of(study: StudyFile) -> Measuring:
+    """What a study file wants measured."""
+    wanted = study.measures
+    metrics, by = (None if names is None else tuple(names) for names in (wanted.metrics, wanted.by))
+    return Measuring(metrics, by, wanted.mode, IntervalSettings(wanted.interval, wanted.resamples, wanted.seed))
 
 
 def _method_columns(names: Iterable[str]) -> set[str]:

@@ -11,6 +11,7 @@ from ..items import Item, Items
 from ..metrics._templates import TermItem, read_term_items
 from ..models.model import DEFAULT_LOADING, Loading, Model
 from ..reports.text.table import bars_as_text
+from ..reports.text.views import View, view_of
 from ..results import METHODS
 from ..templates.grammar import SourcePosition, parse_template
 from ..templates.items import make_items
@@ -116,3 +117,8 @@ def probe_as_text(probe: Probe, *, top: int = 20) -> str:
     remark = f"shares of whole-sentence probability{over}{more}"
     caution = "longer and rarer words have smaller shares, whatever they are about"
     return "\n".join([title, "", bars_as_text(shown), "", remark, caution])
+
+
+@view_of.register
+def _view(_: Probe) -> View:
+    return View("shares", probe_as_text, detail="shares")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ..analysis.study import Failure
 from ..errors import IsoglossError
 from ..methods import PART
 from ..models.journal import Journal, open_journal
@@ -20,7 +21,7 @@ from ..progress import Progress
 from ..runs import Run, locked, part_path, read_run, read_scored, written_parts
 from ..storage import RemotePath, StoragePath, as_path
 from . import cells
-from .cells import CellResult, Failure, Running, WorkUnit
+from .cells import CellResult, Running, WorkUnit
 from .connection import Cluster, connected, last_line
 from .method_choice import PlannedCell
 from .ray_worker import Worker, ending_signal, pack_cells

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from ..analysis.study import Failure
 from ..errors import IsoglossError
 from ..items import Candidate, Item, Items, Problem
 from ..models.journal import open_journal
@@ -62,7 +63,7 @@ class Worker:
         self.model: Model | None = None
         self.groups: list[list[cells.Cell]] = []
         self.token_budget: int | None = None
-        self.failed: list[cells.Failure] = []
+        self.failed: list[Failure] = []
 
     def trace(self, path: str) -> None:
         """Write the name of a signal that ends this process into a file."""

@@ -1,28 +1,29 @@
-"""Running a plan: each model is opened once, cells that fail are named while the rest goes on, and measures are written."""
+"""Executing a plan: each model is opened once, cells that fail are named while the rest goes on, and outputs are written."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .. import results
-from ..analysis.measures import Measures, measure
+from ..analysis.study import Study, nothing_done
 from ..errors import IsoglossError
 from ..files.layout import write_atomically
-from ..items import group_by
 from ..models import load
 from ..progress import Progress, silent
+from ..reports.text.measures import grid
+from ..reports.text.sentences import study_as_json
+from ..reports.text.table import as_csv
 from ..run_plans import record_cells
 from ..runs import Run, read_run, run_folders
-from ..scores import Scored, join_scored
+from ..scores import join_scored
 from ..storage import RemotePath, StoragePath
-from .cells import CellResult, Failure, Running, nothing_done, run_cells
+from .cells import CellResult, Running, run_cells
 from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
@@ -30,86 +31,33 @@ from .run_files import LIBRARIES
 from .stopping import stop_cells
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from ..analysis.claims import GateResult
     from .connection import Cluster
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class StudyResult:
-    """What a study gave: scores and their runs, the cells that failed, and, once measured, the measures and verdicts.
-
-    `problems` are sentences about what went wrong after scoring; in `to_dict` and `to_json` they are among the notes.
-    """
-
-    scored: Scored | None
-    runs: tuple[Run, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    measures: Measures | None = None
-    claims: GateResult | None = None
-    problems: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What must be known about the models and the data."""
-        noted = self.measures if self.measures is not None else self.scored
-        return noted.notes if noted is not None else ()
-
-    def __repr__(self) -> str:
-        counts = {"measure": self.measures or (), "run": self.runs, "failure": self.failures, "problem": self.problems}
-        shown = [f"{len(rows)} {name}{'' if len(rows) == 1 else 's'}" for name, rows in counts.items() if rows]
-        return f"StudyResult({', '.join(shown) or '0 measures'})"
-
-    def __str__(self) -> str:
-        unmeasured = ["Nothing was measured.", *(f"· {note}" for note in self.notes)]
-        measured = [str(self.measures)] if self.measures is not None else unmeasured
-        return "\n".join([*measured, *self._remarks()])
-
-    def _repr_html_(self) -> str:
-        if self.measures is None:
-            return results.as_preformatted(str(self))
-        remarks = self._remarks()
-        return self.measures._repr_html_() + (results.as_preformatted("\n".join(remarks)) if remarks else "")
-
-    def _remarks(self) -> list[str]:
-        """The verdicts on the claims, the cells that failed, and the problems, as text."""
-        claims = [f"\n{self.claims}"] if self.claims is not None else []
-        return [*claims, *([f"\n{state_failures(self.failures)}"] if self.failures else []), *self.problems]
-
-    def to_polars(self) -> pl.DataFrame:
-        """The measures, one row each; no row where nothing was measured."""
-        return (self.measures if self.measures is not None else Measures(())).to_polars()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The measures, what was odd in the data, the notes, the verdicts if there are claims, and the failed cells."""
-        measured = {"measures": [], "problems": {}} if self.measures is None else self.measures.to_dict()
-        claims = {"claims": self.claims.to_dict()} if self.claims is not None else {}
-        return {
-            **measured,
-            "notes": [*self.notes, *self.problems],
-            **claims,
-            "failures": list(map(asdict, self.failures)),
-        }
-
-    to_pandas = results.pandas_of
-    to_json = results.json_of
-
-
-def run_plan(
+def execute(
     plan: StudyPlan,
     *,
     out: StoragePath | None = None,
     cluster: Cluster | None = None,
     progress: Progress = silent,
     strict: bool = False,
-) -> StudyResult:
-    """The scores of all cells, kept in `out`, here or on a cluster; cells that fail are named, and the others go on.
+) -> Study:
+    """Score all cells of a plan into `out`, here or on a cluster, and write what the plan asks for beside the runs.
 
-    Families that need no machine of their own, such as servers, are always asked from here. With `strict` the first error
-    ends the run.
+    Cells that fail are named, and the others go on. With `strict` the first error ends it, and nothing but the runs is
+    written. Where a command could score nothing at all, an error says why.
     """
-    stop = stop_cells(plan.until, measuring=plan.measuring) if plan.until else None
+    study = _score(plan, out=out, cluster=cluster, progress=progress, strict=strict)
+    if study.scored is None and plan.study is None:
+        raise nothing_done(study.failures)
+    return study if strict or out is None else _write(plan, study, out=out)
+
+
+def _score(
+    plan: StudyPlan, *, out: StoragePath | None, cluster: Cluster | None, progress: Progress, strict: bool
+) -> Study:
+    """The scores of all cells; families that need no machine of their own, such as servers, are always asked from here."""
+    stop = stop_cells(plan.until, mode=plan.measuring.mode) if plan.until else None
     running = Running(out, None, progress, None if strict else list(plan.failures), stop)
     groups = plan.by_checkpoint()
     record_cells(out, plan.names())
@@ -124,8 +72,15 @@ def run_plan(
     for cells in groups:
         results += _run_checkpoint(cells, plan, running=running)
     scored = join_scored([result.scored for result in results]) if results else None
-    runs = tuple(result.run for result in results if result.run)
-    return StudyResult(scored, runs, tuple(running.failures or ()))
+    kept = [result for result in results if result.run]
+    texts = tuple(result.texts for result in kept if result.texts is not None)
+    return Study(
+        scored,
+        tuple(result.run for result in kept if result.run),
+        tuple(running.failures or ()),
+        measuring=plan.measuring,
+        texts=texts if len(texts) == len(kept) else (),
+    )
 
 
 def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: Running) -> list[CellResult]:
@@ -150,78 +105,56 @@ def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: R
     return run_cells(planned, model, running=running)
 
 
-def require_scores(result: StudyResult) -> StudyResult:
-    """The result, when anything was scored; else an error that says why not."""
-    if result.scored is None:
-        raise nothing_done(result.failures)
-    return result
-
-
-def state_failures(failures: Sequence[Failure], what: str = "could not be scored") -> str:
-    """How many cells failed, and below it which and why."""
-    cells = "1 cell" if len(failures) == 1 else f"{len(failures)} cells"
-    return f"{cells} {what}:\n{failures_as_text(failures)}"
-
-
-def failures_as_text(failures: Iterable[Failure]) -> str:
-    """What failed, one line for each reason of each model."""
-    groups = group_by(failures, lambda failure: (failure.model, failure.why))
-    lines = []
-    for (model, why), group in groups.items():
-        cells = [" ".join(filter(None, (failure.data, failure.language, failure.method))) for failure in group]
-        shown = ", ".join(dict.fromkeys(cells[:3])) + (f" and {len(cells) - 3} more" if len(cells) > 3 else "")
-        lines.append(": ".join(filter(None, (" ".join(filter(None, (model, shown))), why))))
-    return "\n".join(lines)
-
-
 # ---- what is written
 
 
-def finish_plan(plan: StudyPlan, result: StudyResult, *, out: StoragePath) -> StudyResult:
-    """The result with its measures, written to `measures.csv` and `measures.json` beside a copy of the study, its claims and its report.
+def _write(plan: StudyPlan, study: Study, *, out: StoragePath) -> Study:
+    """Write `measures.csv` and `measures.json` beside a copy of the study file, and what that lists: claims, report, tables.
 
     Of a part of a study nothing but the copy is written, so that the table of the whole is not lost; into a folder
     that can only be read, nothing at all.
     """
-    from ..reports.text.measures import grid
-    from ..reports.text.sentences import measures_as_json
-    from ..reports.text.table import as_csv
-
     sealed = not isinstance(out, RemotePath) and out.exists() and not os.access(out, os.W_OK)
-    problems: list[str] = []
     try:
         if plan.path and not sealed:
-            record_study(plan.path, out=out)
+            record_study(plan.path, study.runs, out=out)
     except IsoglossError as error:  # why cells failed is said all the same
-        problems.append(str(error))
-    scored = result.scored
-    if scored is None:
-        return replace(result, problems=tuple(problems))
+        return replace(study, problems=(str(error),))
+    if study.scored is None:
+        return study
     try:
-        measures = measure(scored, **plan.measuring)
+        measures = study.measure(study.measuring)
     except IsoglossError as error:
         if plan.study is None:
             raise
-        return replace(result, problems=(*problems, f"The scores could not be measured: {error}"))
+        return replace(study, problems=(f"The scores could not be measured: {error}",))
     if sealed and plan.study:
-        measures = replace(measures, notes=(*measures.notes, f"{out} can only be read, so nothing was written into it"))
-    if not (plan.partial or sealed or problems):
-        write_atomically(out / "measures.csv", as_csv(measures, grid(measures)))
-        text = json.dumps(measures_as_json(measures, scored), ensure_ascii=False, indent=1)
-        write_atomically(out / "measures.json", text + "\n")
-        if plan.study and plan.path:
-            from .outputs import write_outputs
+        noted = replace(
+            study.scored, notes=(*study.scored.notes, f"{out} can only be read, so nothing was written into it")
+        )
+        return replace(study, scored=noted, memory={})
+    if plan.partial or sealed:
+        return study
+    write_atomically(out / "measures.csv", as_csv(measures, grid(measures)))
+    text = json.dumps(study_as_json(study), ensure_ascii=False, indent=1)
+    write_atomically(out / "measures.json", text + "\n")
+    if plan.study and plan.path:
+        from .outputs import write_outputs
 
-            claims, failed = write_outputs(plan.study, scored, out=out, base=plan.path.parent)
-            result, problems = replace(result, claims=claims), problems + failed
-    return replace(result, measures=measures, problems=tuple(problems))
+        return write_outputs(plan.study, study, out=out, base=plan.path.parent)
+    return study
 
 
-def record_study(path: Path, *, out: StoragePath) -> None:
-    """Copy the study file into the folder, under comments that say by which versions and checkpoints it was run."""
+def record_study(path: Path, runs: Sequence[Run], *, out: StoragePath) -> None:
+    """Copy the study file into the folder, under comments that say by which versions and checkpoints it was run.
+
+    Runs of the folder that are not among these were there before.
+    """
     versions = {name: version(name) for name in LIBRARIES}
     checkpoints = {}
-    for run in map(read_run, run_folders(out)) if out.exists() else []:
+    known = {run.folder for run in runs}
+    before = [read_run(folder) for folder in run_folders(out) if folder not in known] if out.exists() else []
+    for run in [*before, *runs]:
         facts = run.info.get("facts", {})
         versions |= run.info.get("versions", {})
         name = facts.get("checkpoint", run.info["model"])

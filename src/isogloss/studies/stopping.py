@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -121,9 +121,9 @@ def make_stop(
     return stop
 
 
-def stop_cells(until: str, *, measuring: Mapping[str, Any]) -> Callable[[Cell, Scored], str | None]:
+def stop_cells(until: str, *, mode: str) -> Callable[[Cell, Scored], str | None]:
     """A function of a cell and its scores so far that gives the reason to stop, by a rule such as `ss±2`."""
-    rule, mode = parse_rule(until), str(measuring.get("mode", "corrected"))
+    rule = parse_rule(until)
     baseline = read_scored(find_runs(rule.baseline)) if rule.baseline else None
     stops: dict[int, Stop] = {}
 

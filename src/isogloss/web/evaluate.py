@@ -16,10 +16,10 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Stre
 from starlette.exceptions import HTTPException
 
 from .. import registry
+from ..analysis.study import failures_as_text
 from ..errors import IsoglossError
 from ..run_names import slug
 from ..studies.plan import plan_study
-from ..studies.run import failures_as_text
 from . import jobs, runs_folder
 from .choices import allowed_models, check_model, offered_data
 from .pages import AppState, State, StudyFolder, first, go_to, page, read_fields, render, run_quick, run_slow

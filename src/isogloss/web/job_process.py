@@ -56,13 +56,13 @@ def run_job(folder: Path) -> None:
             write()
 
     try:
+        from ..analysis.study import failures_as_text
         from ..studies.plan import plan_study
-        from ..studies.run import failures_as_text, finish_plan, run_plan
+        from ..studies.run import execute
 
-        plan = plan_study(folder / FOLDER / STUDY)
-        done = finish_plan(plan, run_plan(plan, out=folder, progress=progress), out=folder)
-        message = "\n".join([failures_as_text(done.failures), *done.problems]).strip()
-        ended = FINISHED if done.measures else FAILED
+        study = execute(plan_study(folder / FOLDER / STUDY), out=folder, progress=progress)
+        message = "\n".join([failures_as_text(study.failures), *study.problems]).strip()
+        ended = FINISHED if study.scored else FAILED
     except IsoglossError as error:
         ended, message = FAILED, str(error)
     except Exception as error:

@@ -14,10 +14,10 @@ from starlette.exceptions import HTTPException
 
 from .. import runs
 from ..analysis import comparisons
-from ..analysis.measures import measure
+from ..analysis.study import load_study
 from ..errors import IsoglossError
 from ..reports.text.comparisons import grid
-from ..reports.text.sentences import explain_comparisons, measures_as_json
+from ..reports.text.sentences import explain_comparisons, study_as_json
 from . import runs_folder
 from .pages import State, StudyFolder, first, go_to, page, read_fields, run_quick, run_slow
 from .safety import REPORT_POLICY, inside
@@ -57,8 +57,7 @@ def measure_study(folder: Path, stamp: float) -> dict[str, Any] | None:
     It is kept as long as `stamp`, the time of the last change, is the same.
     """
     try:
-        scored = runs.read_scored(runs.find_runs(folder))
-        return measures_as_json(measure(scored), scored)
+        return study_as_json(load_study(folder))
     except IsoglossError:
         return None
 
@@ -132,7 +131,7 @@ def write_study_report(folder: Path) -> None:
     from ..reports.page.document import write_report
 
     with _one_report:
-        write_report([str(folder)], folder / runs_folder.REPORT)
+        write_report(load_study(folder, texts=True), folder / runs_folder.REPORT)
 
 
 @router.post("/delete")

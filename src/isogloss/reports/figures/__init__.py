@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,13 @@ from ... import registry
 from ...analysis import headlines
 from ...analysis.groups import check_rows
 from ...analysis.intervals import IntervalSettings
-from ...analysis.measures import Measure, Measures, fitting_metrics, measure_with
+from ...analysis.measures import Measure, Measures, fitting_metrics
 from ...analysis.published import PUBLISHED, add_published
-from ...analysis.sides import select
+from ...analysis.study import Measuring, Study, load_study
 from ...errors import IsoglossError
 from ...files.sources import read
-from ...runs import Run, find_runs, in_languages, read_items, read_scored, run_folders
-from ...scores import Scored, item_table
+from ...runs import in_languages, run_folders
+from ...scores import item_table
 from ...storage import as_path
 from ..chart_data import Facts
 from ..numbers import merge_notes
@@ -29,15 +29,16 @@ DEFAULT_INTERVALS = IntervalSettings()
 
 @dataclass(frozen=True, slots=True)
 class FigureRequest:
-    """What a figure or a table is made of: runs, data or other files; which languages, metrics and values of columns of them."""
+    """What a figure or a table is made of: a study, or folders of runs, data or other files; and what of it is wanted."""
 
-    sources: tuple[str, ...]
+    sources: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     where: Mapping[str, str] = field(default_factory=dict)
     mode: str = "corrected"
     facts: Facts = field(default_factory=dict)
     settings: IntervalSettings = DEFAULT_INTERVALS
+    study: Study | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +88,14 @@ def write_figure(
     name: str, request: FigureRequest, *, path: Path | None = None, canvas: Canvas | None = None
 ) -> WrittenFigure:
     """The figure of that name, written to a file if one is given."""
+    request = with_study(request)
     figure = make_figure(name, request, canvas=canvas)
     plot: Plot = registry.get("figure", name)
     if path is not None:
         save_figure(figure, path, title=plot.title)
     width, height = figure.get_size_inches()
     title = plot.title if plot.title.endswith("?") else f"{plot.title}."
-    paths = [path for path in map(as_path, request.sources) if path.exists() and run_folders(path)]
-    runs = in_languages(find_runs(*paths), request.languages) if paths else []
+    runs = in_languages(request.study.runs, request.languages) if request.study and request.study.runs else []
     remarks = merge_notes(note for run in runs for note in run.info.get("notes", ()))
     caption = " ".join([title, plot.caption, *(f"{remark}." for remark in remarks)])
     return WrittenFigure(figure, path, (float(width), float(height)), caption)
@@ -116,8 +117,10 @@ def draw_styled(draw: Callable[[Canvas], Any], canvas: Canvas) -> Any:
 # ---- what several figures start from
 
 
-def open_runs(request: FigureRequest) -> list[Run]:
-    """The runs of a request, in its languages."""
+def open_study(request: FigureRequest) -> Study:
+    """The study of a request in its languages, as far as it has the wanted values; its runs are read where it has none."""
+    if request.study is not None:
+        return request.study.narrow(request.languages, request.where)
     paths = [as_path(source) for source in request.sources if source != PUBLISHED]
     for path in paths:
         if not path.exists():
@@ -125,32 +128,36 @@ def open_runs(request: FigureRequest) -> list[Run]:
                 f"No such run: {path}. Make one with: isogloss eval MODEL --data demo --out {path}. "
                 "What each figure needs: isogloss list figures"
             )
-    return in_languages(find_runs(*paths), request.languages)
+    return load_study([str(path) for path in paths], tags=request.languages).narrow((), request.where)
 
 
-def open_scored(request: FigureRequest) -> Scored:
-    """The scores of a request's runs, as far as they have the wanted values."""
-    return select(read_scored(open_runs(request)), request.where)
+def with_study(request: FigureRequest) -> FigureRequest:
+    """The request with the study that its sources hold, where they are folders of runs, so that it is read once."""
+    paths = [as_path(source) for source in request.sources if source != PUBLISHED]
+    if request.study is not None or not paths or not all(path.exists() and run_folders(path) for path in paths):
+        return request
+    return replace(request, study=load_study([str(path) for path in paths], tags=request.languages))
 
 
 def measured(
-    request: FigureRequest, scored: Scored, *, metrics: Sequence[str], by: Sequence[str] | None = None
+    request: FigureRequest, study: Study, *, metrics: Sequence[str], by: Sequence[str] | None = None
 ) -> Measures:
     """The measures of a request, its metrics before the figure's own; rows without a value are left out."""
-    wanted = list(request.metrics or metrics)
-    measures = measure_with(request.settings, scored, metrics=wanted, by=by, mode=request.mode)
+    names = tuple(request.metrics or metrics) or None
+    measures = study.measure(Measuring(names, None if by is None else tuple(by), request.mode, request.settings))
     kept = Measures(tuple(row for row in measures if row.value is not None), measures.problems, measures.notes)
     return add_published(kept, request.sources)
 
 
 def open_items(request: FigureRequest) -> pl.DataFrame:
     """The items of a request: those of its runs, or of data that was named or is in a file or folder."""
+    if request.study is not None:
+        return request.study.narrow(request.languages).items
     tables, data = [], []
     for source in request.sources:
         path = as_path(source)
         if path.exists() and run_folders(path):
-            runs = in_languages(find_runs(path), request.languages)
-            tables += [read_items(run) for run in runs]
+            tables.append(load_study(source, tags=request.languages).items)
         else:
             data.append(source)
     if data:
@@ -158,9 +165,9 @@ def open_items(request: FigureRequest) -> pl.DataFrame:
     return pl.concat(tables, how="diagonal_relaxed")
 
 
-def main_metric(request: FigureRequest, scored: Scored) -> str:
+def main_metric(request: FigureRequest, study: Study) -> str:
     """The first metric of a request, or the headline of those that fit its scores."""
-    return request.metrics[0] if request.metrics else headlines.main_metric(fitting_metrics(check_rows(scored)))
+    return request.metrics[0] if request.metrics else headlines.main_metric(fitting_metrics(check_rows(study.scores)))
 
 
 def value_of(row: Measure) -> float:

@@ -12,7 +12,7 @@ from ...errors import IsoglossError
 from ...items import group_by
 from ..chart_data import without_task
 from ..numbers import format_value, metric_name
-from . import FigureRequest, Plot, measured, open_scored
+from . import FigureRequest, Plot, measured, open_study
 from ._label_placement import label_points, spread_labels
 from ._marks import add_legend, draw_neutral, legend_height, marks
 from ._style import SMALL, Canvas, language_label, new_panels
@@ -29,9 +29,9 @@ class Pairing:
 
 def find(request: FigureRequest) -> list[Pairing]:
     """Each two of the order's metrics, or, of several data sets, their headline metrics, over what both have."""
-    scored = open_scored(request)
+    study = open_study(request)
     try:
-        rows = without_task(measured(request, scored, metrics=("ss", "crows", "mbe")))
+        rows = without_task(measured(request, study, metrics=("ss", "crows", "mbe")))
     except IsoglossError:
         if request.metrics:
             raise

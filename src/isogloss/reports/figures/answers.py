@@ -7,7 +7,7 @@ from typing import Any
 from ...chat.answer_rows import ANSWER
 from ...items import group_by
 from ..numbers import english_first, format_interval, language_name, model_label
-from . import FigureRequest, Plot, measured, open_scored, value_of
+from . import FigureRequest, Plot, measured, open_study, value_of
 from ._marks import COLOURS, HIGH, LOW, PALE, WEAK, add_legend, legend_height
 from ._style import Canvas, fit_name, language_label, new_panels
 from ._svg import explain
@@ -38,10 +38,11 @@ class AnswerShare:
 
 def find(request: FigureRequest) -> list[AnswerShare]:
     """The shares of yes, no and neither for each model, language and prompt."""
-    scored = open_scored(request)
+    study = open_study(request)
+    scored = study.scores
     if "prompt" not in scored.table.columns or ANSWER not in set(scored.table["quantity"]):
         return []
-    rows = measured(request, scored, metrics=tuple(VERDICTS), by=["prompt"])
+    rows = measured(request, study, metrics=tuple(VERDICTS), by=["prompt"])
     return [
         AnswerShare(
             model_label(row.group), row.group["language"], row.group["prompt"], VERDICTS[row.metric], value_of(row),

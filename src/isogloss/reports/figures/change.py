@@ -3,9 +3,8 @@
 from typing import Any
 
 from ...analysis.changes import CHANGED, EQUIVALENT, NOT_INTERPRETABLE, UNDECIDED, Changes, GroupChange, change
+from ...analysis.study import load_study
 from ...errors import IsoglossError
-from ...runs import find_runs, in_languages, read_scored
-from ...storage import as_path
 from ..numbers import metric_name
 from . import FigureRequest, Plot
 from ._marks import GREY, add_legend, legend_height, style_of
@@ -19,9 +18,7 @@ def find(request: FigureRequest) -> Changes | list[Any]:
     """The changes between the first and the second of two folders of runs."""
     if len(request.sources) != 2:
         raise IsoglossError("The figure 'change' takes two folders of runs: BEFORE and AFTER.")
-    before, after = (
-        read_scored(in_languages(find_runs(as_path(source)), request.languages)) for source in request.sources
-    )
+    before, after = (load_study(source, tags=request.languages).scores for source in request.sources)
     settings = request.settings
     metric = request.metrics[0] if request.metrics else None
     return change(before, after, metric=metric, mode=request.mode, resamples=settings.resamples, seed=settings.seed)

@@ -6,18 +6,18 @@ from typing import Any
 from ...analysis.measures import Measure
 from ..chart_data import distinct, holds
 from ..numbers import english_first
-from . import FigureRequest, Plot, main_metric, measured, open_scored
+from . import FigureRequest, Plot, main_metric, measured, open_study
 from ._intervals import IntervalMark, draw_intervals
 from ._style import Canvas, language_label
 
 
 def find(request: FigureRequest) -> list[Measure]:
     """The headline metric, or the first of the request's, for each bias type."""
-    scored = open_scored(request)
-    if not holds(scored, "category"):
+    study = open_study(request)
+    if not holds(study.scores, "category"):
         return []
-    metric = main_metric(request, scored)
-    return [row for row in measured(request, scored, metrics=[metric], by=["category"]) if row.metric == metric]
+    metric = main_metric(request, study)
+    return [row for row in measured(request, study, metrics=[metric], by=["category"]) if row.metric == metric]
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:

@@ -10,7 +10,7 @@ from ...analysis.measures import Measure
 from ..chart_data import datasets, lines_by_kind, model_kinds, without_task
 from ..numbers import between, dagger, english_first, expected_ranges, metric_name, model_label, short, side
 from ..numbers import ends as ends_of
-from . import FigureRequest, Plot, measured, open_runs, open_scored
+from . import FigureRequest, Plot, measured, open_study
 from ._marks import CELL_INK, GREY, PALE, SIGNS, describe_point, measure_colours
 from ._style import SMALL, Canvas, fit_name, language_label, new_panels
 from ._svg import explain
@@ -32,10 +32,10 @@ class HeatmapTable:
 
 def find(request: FigureRequest) -> list[HeatmapTable]:
     """A table for each data set and metric; without metrics the headline of the data."""
-    scored = open_scored(request)
-    kinds = model_kinds(open_runs(request), request.facts)
+    study = open_study(request)
+    kinds = model_kinds(study.runs, request.facts)
     panels = []
-    for name, group in datasets(without_task(measured(request, scored, metrics=()))).items():
+    for name, group in datasets(without_task(measured(request, study, metrics=()))).items():
         metrics = list(dict.fromkeys(row.metric for row in group))
         for metric in metrics if request.metrics else [main_metric(metrics)]:
             panels.append(HeatmapTable(name, metric, tuple(row for row in group if row.metric == metric), kinds))

@@ -6,7 +6,7 @@ from typing import Any
 from ...analysis.structure import Likeness, Structure
 from ..chart_data import branches, leaves, structures
 from ..numbers import between, format_value
-from . import FigureRequest, Plot, open_scored
+from . import FigureRequest, Plot, open_study
 from ._marks import CELL_INK, GREY, field_colour
 from ._style import DOUBLE, SMALL, Canvas, fit_name, language_label, new_figure
 from ._svg import explain
@@ -16,7 +16,7 @@ CELL = 0.34
 
 def find(request: FigureRequest) -> list[Structure]:
     """The structures of all data sets: across languages for each model; with one language only, across models."""
-    scored = open_scored(request)
+    scored = open_study(request).scores
     over = "language" if scored.table["language"].n_unique() > 1 else "model"
     return structures(scored, over)
 

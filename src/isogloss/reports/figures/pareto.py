@@ -5,14 +5,14 @@ from typing import Any
 
 from ...analysis.tradeoffs import WEIGHTS, Tradeoff, find_tradeoffs
 from ...items import group_by
-from . import FigureRequest, Plot, open_scored
+from . import FigureRequest, Plot, open_study
 from ._marks import GREY, WEAK, WEAK_NAME, add_legend, legend_height, marks, style_of
 from ._style import Canvas, language_label, new_figure
 
 
 def find(request: FigureRequest) -> list[Tradeoff]:
     """The trade-offs of each data set and language with several models."""
-    return find_tradeoffs(open_scored(request), mode=request.mode, settings=request.settings)
+    return find_tradeoffs(open_study(request).scores, mode=request.mode, settings=request.settings)
 
 
 def draw(tradeoffs: Sequence[Tradeoff], canvas: Canvas) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 from ...analysis.competence import LEAST_COMPETENCE
 from ..chart_data import PLANE, Point, icat_lines, models_of, plane_points
 from ..numbers import model_label
-from . import FigureRequest, Plot, measured, open_scored
+from . import FigureRequest, Plot, measured, open_study
 from ._label_placement import label_points, spread_labels
 from ._marks import GREY, PALE, add_legend, draw_neutral, legend_height, model_legend
 from ._style import DOUBLE, SMALL, Canvas, language_label, new_panels
@@ -14,7 +14,7 @@ from ._style import DOUBLE, SMALL, Canvas, language_label, new_panels
 
 def find(request: FigureRequest) -> dict[str, list[Point]]:
     """The points of each data set that has LMS, SS and ICAT."""
-    return plane_points(measured(request, open_scored(request), metrics=PLANE))
+    return plane_points(measured(request, open_study(request), metrics=PLANE))
 
 
 def draw(chosen: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:

@@ -9,7 +9,7 @@ from ...analysis.term_shares import known_terms
 from ...items import group_by
 from ..chart_data import term_shares
 from ..numbers import english_first, percent
-from . import FigureRequest, Plot, open_scored, value_of
+from . import FigureRequest, Plot, open_study, value_of
 from ._marks import COLOURS, PALE
 from ._style import DOUBLE, SMALL, Canvas, fit_name, language_label, new_figure
 from ._svg import explain
@@ -24,7 +24,7 @@ IN_A_LINE = 4
 
 def find(request: FigureRequest) -> list[Measure]:
     """The mean share of each term for each model, language, set and concept, with intervals over templates."""
-    return term_shares(open_scored(request), request.settings)
+    return term_shares(open_study(request).scores, request.settings)
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:

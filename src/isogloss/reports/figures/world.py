@@ -9,7 +9,7 @@ from ...analysis.regions import COUNTRY, REGION, country_names
 from ...items import group_by
 from ..chart_data import by_country, holds
 from ..numbers import metric_name, model_label, side
-from . import FigureRequest, Plot, main_metric, open_scored
+from . import FigureRequest, Plot, main_metric, open_study
 from ._maps import add_scale, draw_world, map_height
 from ._marks import describe_point, measure_colours, scale_of
 from ._style import Canvas, fit_name, language_label, new_panels
@@ -17,10 +17,11 @@ from ._style import Canvas, fit_name, language_label, new_panels
 
 def find(request: FigureRequest) -> list[Measure]:
     """The headline metric, or the first of the request's, of each country, model and language."""
-    scored = open_scored(request)
+    study = open_study(request)
+    scored = study.scores
     if not holds(scored, REGION):
         return []
-    return by_country(scored, main_metric(request, scored), settings=request.settings)
+    return by_country(scored, main_metric(request, study), settings=request.settings)
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:

@@ -1,8 +1,7 @@
 """The data of a report: every number that it shows, measured once; panels only arrange them."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -14,18 +13,16 @@ from ...analysis.measures import Measure, fitting_metrics, measure_with
 from ...analysis.rankings import Rank, Rankings
 from ...analysis.regions import REGION
 from ...analysis.structure import Structure
+from ...analysis.study import Measuring, Study
 from ...chat.answer_rows import ANSWER
 from ...errors import IsoglossError
 from ...results import Results
-from ...runs import Run, collecting, each_scored, read_run, run_folders
-from ...scores import Scored, join_scored
-from ...storage import as_path
-from ..chart_data import by_country, find_ranks, holds, split_datasets, structures, term_shares
+from ...runs import Run
+from ...scores import Scored
+from ..chart_data import by_country, find_ranks, holds, structures, term_shares
 from ..numbers import model_label
 from ..text.measures import remarks
 from .added_files import ANSWERS, SHARES, Extras
-
-Source = Scored | str | Path | Sequence[str | Path]
 
 
 @dataclass(frozen=True)
@@ -52,46 +49,10 @@ class PageData:
     settings: IntervalSettings
 
 
-@dataclass(frozen=True)
-class LoadedRuns:
-    """Scores, the runs that they come from with the texts of their items, and what could not be read."""
-
-    scored: Scored
-    runs: tuple[Run, ...] = ()
-    items: pl.DataFrame = field(default_factory=pl.DataFrame)
-    problems: tuple[str, ...] = ()
-
-
-def gather(source: Source) -> LoadedRuns:
-    """Scores as they are, or all runs in folders and below them; a broken run or part is named and does not hide the rest."""
-    if isinstance(source, Scored):
-        return LoadedRuns(source)
-    paths = [source] if isinstance(source, str | Path) else list(source)
-    folders = [as_path(path) for path in paths]
-    problems: list[str] = []
-    runs: list[Run] = []
-    if missing := [path for path in folders if not path.exists()]:
-        raise IsoglossError(f"No such run: {missing[0]}.")
-    for folder in dict.fromkeys(folder.resolve() for path in folders for folder in run_folders(path)):
-        with collecting(problems):
-            runs.append(read_run(folder))
-    named = ", ".join(map(str, paths))
-    if not runs and not problems:
-        raise IsoglossError(f"No runs in {named}. Make one with: isogloss eval MODEL --data demo")
-    loaded = list(each_scored(runs, problems))
-    if not loaded:
-        first = f" The first: {problems[0]}" if problems else ""
-        raise IsoglossError(
-            f"None of the runs in {named} has scores that can be read, so there is nothing to report.{first}"
-        )
-    readable, scored, items = zip(*loaded, strict=True)
-    return LoadedRuns(join_scored(list(scored)), readable, pl.concat(items, how="diagonal_relaxed"), tuple(problems))
-
-
-def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSettings) -> PageData:
-    """Everything that can be measured on what was gathered; what cannot is named as a problem."""
-    problems = list(gathered.problems)
-    scored = gathered.scored
+def measure_all(study: Study, extras: Extras, *, settings: IntervalSettings) -> PageData:
+    """Everything that can be measured on a study; what cannot is named as a problem."""
+    problems = list(study.problems)
+    scored = study.scores
     if extras.shares is None:
         extras = replace(extras, shares=find_shares(scored, settings=settings))
     if extras.answers is None:
@@ -100,13 +61,14 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
     notes: list[str] = []
     ranks: list[Rank] = []
     unranked: list[str] = []
-    for name, part in split_datasets(scored):
+    for name in scored.table["dataset"].unique(maintain_order=True):
+        part = study.narrow(where={"dataset": name}) if scored.table["dataset"].n_unique() > 1 else study
         try:
-            fitting = list(fitting_metrics(check_rows(part)))
+            fitting = list(fitting_metrics(check_rows(part.scores)))
         except IsoglossError as error:
             problems.append(f"{name}: {error}")
             continue
-        metrics = shown_metrics(fitting)
+        metrics = tuple(shown_metrics(fitting))
         ranking = find_ranks(part, metrics, settings=settings)
         ranks += ranking
         unranked += ranking.notes
@@ -114,15 +76,16 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
             rows[column] += measures
     if not rows["overall"] and extras.shares is None and extras.answers is None:
         raise IsoglossError(f"Nothing in these runs can be measured. {' '.join(problems)}".strip())
+    items = study.items
     return PageData(
-        runs=gathered.runs,
-        items=gathered.items,
+        runs=study.runs,
+        items=items,
         scored=scored,
         **{name: tuple(value) for name, value in rows.items()},
         ranks=Results(tuple(ranks), notes=tuple(unranked)),
         languages_alike=tuple(structures(scored, "language")),
         models_alike=tuple(structures(scored, "model")),
-        controls=(*_controls(gathered, settings=settings), *extras.controls),
+        controls=(*_controls(scored, items, settings=settings), *extras.controls),
         extras=extras,
         problems=tuple(dict.fromkeys(problems)),
         remarks=tuple(dict.fromkeys(notes)),
@@ -131,16 +94,17 @@ def measure_all(gathered: LoadedRuns, extras: Extras, *, settings: IntervalSetti
 
 
 def _measured(
-    scored: Scored, metrics: list[str], *, settings: IntervalSettings, notes: list[str]
+    study: Study, metrics: tuple[str, ...], *, settings: IntervalSettings, notes: list[str]
 ) -> dict[str, Iterable[Measure]]:
     """The data set measured as a whole and by its columns, where it has them."""
     settings = replace(settings, kind="auto")
-    overall = measure_with(settings, scored, metrics=metrics)
+    scored = study.scores
+    overall = study.measure(Measuring(metrics, settings=settings))
     notes += remarks(overall)
     measured: dict[str, Iterable[Measure]] = {"overall": overall}
     main = main_metric(metrics)
     if holds(scored, "category"):
-        measured["categories"] = measure_with(settings, scored, metrics=[main], by=["category"])
+        measured["categories"] = study.measure(Measuring((main,), ("category",), settings=settings))
     if holds(scored, "target"):
         apart = replace(scored, table=scored.table.with_columns(cluster=pl.col("id")))
         measured["targets"] = measure_with(settings, apart, metrics=[main], by=["target"])
@@ -149,16 +113,16 @@ def _measured(
     return measured
 
 
-def _controls(gathered: LoadedRuns, *, settings: IntervalSettings) -> list[Control]:
+def _controls(scored: Scored, items: pl.DataFrame, *, settings: IntervalSettings) -> list[Control]:
     """The controls of runs that were made with control items."""
-    table = gathered.scored.table
+    table = scored.table
     controls = table.filter(pl.col("variant").is_not_null()) if "variant" in table.columns else table.clear()
-    if not controls.height or not gathered.items.height:
+    if not controls.height or not items.height:
         return []
     keys = controls.select("model", "language", "dataset").unique()
-    part = replace(gathered.scored, table=table.join(keys, on=["model", "language", "dataset"], how="semi"))
+    part = replace(scored, table=table.join(keys, on=["model", "language", "dataset"], how="semi"))
     try:
-        return list(check_controls(part, gathered.items, resamples=settings.resamples, seed=settings.seed))
+        return list(check_controls(part, items, resamples=settings.resamples, seed=settings.seed))
     except IsoglossError:
         return []
 

@@ -8,27 +8,28 @@ from pathlib import Path
 
 from ... import registry
 from ...analysis.intervals import IntervalSettings
+from ...analysis.study import Study
 from ...errors import require
 from ...sealing import write_file
 from ..chart_data import distinct
 from ..numbers import english_first, listed, plain_name
 from .added_files import Extras
-from .data import PageData, Source, gather, measure_all
+from .data import PageData, measure_all
 from .parts import FOLDER, Section, render
 
 POLICY = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"  # nothing can be fetched
 
 
 def write_report(
-    source: Source,
+    study: Study,
     out: str | Path,
     *,
     extras: Extras | None = None,
     settings: IntervalSettings | None = None,
     command: str = "",
 ) -> Path:
-    """The path of the report, written from scores or from folders of runs; see `read_extras` for what can go with them."""
-    page_data = measure_all(gather(source), extras or Extras(), settings=settings or IntervalSettings())
+    """The path of the report of a study; see `read_extras` for what can go with it."""
+    page_data = measure_all(study, extras or Extras(), settings=settings or IntervalSettings())
     write_file(Path(out), draw_page(page_data, command=command).encode())
     return Path(out)
 

@@ -12,12 +12,14 @@ from uuid import UUID
 import polars as pl
 
 from ... import registry
-from ...analysis.measures import Measure, measure
+from ...analysis.intervals import IntervalSettings
+from ...analysis.measures import Measure
+from ...analysis.study import Measuring, load_study
 from ...errors import IsoglossError
 from ...files.catalogue import find_source
 from ...files.layout import write_atomically
 from ...items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
-from ...runs import Run, find_runs, read_items, read_scored
+from ...runs import Run
 from ...scores import KEY, Scored
 from ...stats import RESAMPLES
 
@@ -27,18 +29,19 @@ LEVEL = 0.95
 
 def export_results(paths: Sequence[Path], out: Path, *, resamples: int = RESAMPLES) -> int:
     """Write the measures of one model, data set and language to `out`, and its items beside it; gives the number of items."""
-    runs = find_runs(*paths)
+    study = load_study([str(path) for path in paths])
+    runs = study.runs
     for name in ("model", "dataset", "language"):
         several = sorted({str(run.info[name]) for run in runs})
         if len(several) != 1:
             raise IsoglossError(
                 f"Such a file holds one {name}; these runs have {', '.join(several)}. Give some of them."
             )
-    scored = read_scored(runs)
-    rows = [row for row in measure(scored, resamples=resamples) if row.value is not None]
+    rows = [
+        row for row in study.measure(Measuring(settings=IntervalSettings(resamples=resamples))) if row.value is not None
+    ]
     record = _record(runs, rows, resamples=resamples)
-    texts = pl.concat([read_items(run) for run in runs], how="diagonal_relaxed").unique(maintain_order=True)
-    samples = list(_instances(scored, texts, record=record))
+    samples = list(_instances(study.scores, study.items.unique(maintain_order=True), record=record))
     beside = out.with_name(out.name.removesuffix(".json") + "_samples.jsonl")
     lines = "".join(json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples)
     digest = hashlib.sha256(lines.encode())

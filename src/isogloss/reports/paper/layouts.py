@@ -14,6 +14,7 @@ from ...analysis.intervals import IntervalSettings
 from ...analysis.mbe_tests import check_mbe
 from ...analysis.measures import Measure, Measures, measure_with
 from ...analysis.rankings import Rank
+from ...analysis.study import Study
 from ...analysis.term_shares import measure_shares
 from ...errors import IsoglossError
 from ...metrics import Metric
@@ -160,7 +161,7 @@ def _measure_cells(scored: Scored, request: LayoutRequest, *, settings: Interval
     groups = [test.group for test in tests if test.p_mcnemar < LEVEL]
     stars = frozenset((_key(group, request.rows), _key(group, request.columns)) for group in groups)
     ranked = request.bold and request.mode == "corrected"  # none as published
-    ranks = find_ranks(scored, metric_names(request), settings=settings, by=by) if ranked else ()
+    ranks = find_ranks(Study(scored), metric_names(request), settings=settings, by=by) if ranked else ()
     cells = _place(placed, request)
     weak = WEAK_NOTE if request.mode == "corrected" and any(map(dagger, cells.cells.values())) else ""
     notes = tuple(filter(None, (weak, RANK_NOTE if ranks else "")))

@@ -9,8 +9,8 @@ from ... import registry
 from ...analysis.headlines import leading_headlines, main_metric
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, Measures
+from ...analysis.study import Study
 from ...items import group_by
-from ...scores import Scored
 from ..chart_data import datasets, find_ranks, without_task
 from ..numbers import (
     direction,
@@ -116,13 +116,12 @@ def _verbs(metric: str, neutral: float | None, *, groups: tuple[str | None, str 
     }
 
 
-def measures_as_json(measures: Measures, scored: Scored | None = None) -> dict[str, Any]:
-    """The measures as the documented JSON object, with their findings and remarks in words; with the scores, also ranks."""
+def study_as_json(study: Study) -> dict[str, Any]:
+    """A study's measures and ranks as the documented JSON object, with findings and remarks in words."""
+    measures = study.measure(study.measuring)
     content = measures.to_dict() | {"findings": state_findings(measures), "remarks": remarks(measures)}
-    if scored is None:
-        return content
     metrics = leading_headlines(dict.fromkeys(row.metric for row in measures))
-    ranks = find_ranks(scored, metrics, settings=IntervalSettings(), mode=measures[0].mode)
+    ranks = find_ranks(study, metrics, settings=IntervalSettings(), mode=measures[0].mode)
     whole = [row for row in ranks if "task" not in row.group] or list(ranks)
     return content | ({"ranking": rank_lines(whole), "ranks": ranks.to_dict()["ranks"]} if whole else {})
 
