@@ -102,7 +102,7 @@ def _conditions(where: Where) -> dict[str, str]:
         return dict(where)
     pairs = [text.partition("=") for text in as_names(where)]
     for name, sign, value in pairs:
-        if not sign or name.endswith("!"):
+        if not sign or not name.strip("! "):
             raise IsoglossError(f"'{name}{sign}{value}' does not select scores. Write it as column=value.")
     return {name.strip(): value.strip() for name, _, value in pairs}
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from ..errors import IsoglossError, UnknownName
 from ..scores import KEY, ROW_SCHEMA, Scored, several_checkpoints
-from .groups import SHUFFLED, check_rows, group_columns, several_methods
+from .groups import SHUFFLED, SYNONYMS, check_rows, group_columns, several_methods
 
 DESIGNS = ("paired", "unpaired")
 WHO = ("model", "language", "method")
@@ -27,17 +27,33 @@ class Sides:
 
 
 def select(scored: Scored, where: Mapping[str, str]) -> Scored:
-    """The scores whose columns have these values; a column or value that is not there is refused."""
+    """The scores whose columns have these values, written as for items: `race,gender` is one of two, `type!` none of them.
+
+    Case does not matter. A column or value that is not there is refused, and so is a choice that leaves nothing.
+    """
     table = scored.table
     for name, value in where.items():
-        if name not in group_columns(table.columns):
-            raise UnknownName("column", name, group_columns(table.columns))
-        several = isinstance(table.schema[name], pl.List)
-        known = table[name].explode() if several else table[name]
-        if value not in set(known.cast(pl.String)):
-            raise UnknownName(name, value, {str(value_there) for value_there in known.drop_nulls().unique()})
-        here = pl.col(name).list.contains(value) if several else pl.col(name).cast(pl.String) == value
-        table = table.filter(here)
+        column, negated = SYNONYMS.get(name.rstrip("! "), name.rstrip("! ")), name.endswith("!")
+        if column not in group_columns(table.columns):
+            raise UnknownName("column", column, group_columns(table.columns))
+        several = isinstance(table.schema[column], pl.List)
+        there = (table[column].explode() if several else table[column]).cast(pl.String).drop_nulls().unique()
+        known = {text.casefold(): text for text in there}
+        wanted = [value] if value.casefold() in known else [part.strip() for part in value.split(",")]
+        for part in wanted:
+            if part.casefold() not in known:
+                raise UnknownName(column, part, known.values())
+        values = [known[part.casefold()] for part in wanted]
+        here = (
+            pl.col(column).list.eval(pl.element().is_in(values)).list.any()
+            if several
+            else pl.col(column).cast(pl.String).is_in(values)
+        )
+        table = table.filter(here.fill_null(False) != negated)
+    if where and not table.height:
+        raise IsoglossError(
+            f"No score has {' and '.join(f'{name}={value}' for name, value in where.items())}. Leave a condition out."
+        )
     return replace(scored, table=table)
 
 

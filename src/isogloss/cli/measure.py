@@ -28,6 +28,7 @@ def measure(
     runs: list[Path] = typer.Argument(help="Folders of runs, or a prediction file in StereoSet's layout with --data."),
     data: list[str] = options.PredictionData,
     languages: list[str] = options.Languages,
+    where: list[str] = options.Where,
     by: str = options.By,
     metrics: str = options.Metrics,
     mode: str = options.Mode,
@@ -70,7 +71,8 @@ def measure(
         options.show_result(library.controls(runs, frequencies=frequencies, resamples=resamples, seed=seed), form)
         return
     items = _items(data, languages, columns=columns, skip_bad=skip_bad)
-    scored = library.load(runs, data=items, languages=languages)
+    study = library.open_study(runs, data=items, languages=languages, where=where)
+    scored = study.scores
     if explain:
         options.show_result(explain_scores(scored, metrics=names), form)
     elif shares:
@@ -81,6 +83,7 @@ def measure(
         )
         tests = _test_mbe(scored, result, by=groups, resamples=resamples, seed=seed)
         _show_measures(result, tests, form=form)
+    options.exit_with_problems(study.problems)
 
 
 def _items(data: list[str], languages: list[str], *, columns: list[str] | None, skip_bad: bool) -> Items | None:

@@ -237,6 +237,14 @@ def measuring(*, metrics: str | None, by: str | None, mode: str, seed: int) -> M
     return Measuring(chosen, by_columns, mode, IntervalSettings(seed=seed))
 
 
+def exit_with_problems(problems: Sequence[str]) -> None:
+    """Print what could not be read or made, and exit with status 1 where there is any of it."""
+    for problem in problems:
+        typer.echo(problem, err=True)
+    if problems:
+        raise typer.Exit(1)
+
+
 def split_prices(text: str) -> tuple[float, float]:
     """The prices of a million prompt tokens and of a million answer tokens, written as IN,OUT."""
     try:
