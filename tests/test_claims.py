@@ -299,11 +299,11 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *wo
 
 def test_a_registered_file_says_when_it_was_changed(tmp_path, monkeypatch, capsys, scored):
     path = tmp_path / "claims.yaml"
-    code, out = run(capsys, monkeypatch, "gate", "--init", path)
+    code, out = run(capsys, monkeypatch, "claims", "new", path)
     assert (code, out.startswith(f"Wrote {path}.")) == (0, True)
     assert len(read_claims(path).claims) == 2
-    assert "exists already" in run(capsys, monkeypatch, "gate", "--init", path)[1]
-    code, out = run(capsys, monkeypatch, "gate", "--claims", path)
+    assert "exists already" in run(capsys, monkeypatch, "claims", "new", path)[1]
+    code, out = run(capsys, monkeypatch, "claims", "register", path)
     assert code == 0
     assert re.match(r"Registered 2 claims on \d{4}-\d\d-\d\d \d\d:\d\d UTC; ", out)
     same = ig.gate(scored, path, resamples=100)

@@ -115,10 +115,13 @@ MISTAKES = {
         ["data", "review", "folder"],
         "Error: Use --out FILE to write a sheet, or give reviewed sheets to read.\n",
     ),
-    "two analyses": (["measure", "x", "--explain", "--controls"], "Error: Choose one of --explain, --controls.\n"),
-    "no table": (
-        ["measure", "x", "--explain", "--format", "csv"],
-        "Error: --explain prints text or JSON. Use --format text or --format json.\n",
+    "no column": (
+        ["measure", "x", "--columns", "encoding=cp1250"],
+        "Error: 'encoding' is not a column. Use --encoding cp1250.\n",
+    ),
+    "a cluster without its backend": (
+        ["eval", "x", "--data", "demo", "--workers", "2"],
+        "Error: --workers requires --backend ray.\n",
     ),
     "no such list": (
         ["list", "metric"],

@@ -97,7 +97,7 @@ def test_agreement_is_over_models_or_languages(call, tmp_path):
     for model, wins in (("x", MANY), ("y", FEW), ("z", "s" * 72), ("w", "a" * 72)):
         for language in ("en", "de"):
             write_run(tmp_path / "all", wins, model=model, language=language)
-    words = ["compare", tmp_path / "all", "--a", "language=en", "--b", "language=de", "--agreement"]
+    words = ["agreement", tmp_path / "all", "--a", "language=en", "--b", "language=de"]
     code, out, _ = call(*words, "--format", "json")
     assert (code, json.loads(out)["agreements"][0]["n"]) == (0, 4)
     assert "same side" in call(*words, "--against", "icat")[1]
@@ -106,8 +106,6 @@ def test_agreement_is_over_models_or_languages(call, tmp_path):
 MISTAKES = {
     "one": (["compare", "{x}"], "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."),
     "a": (["compare", "{x}", "--a", "language=fr", "--b", "language=de"], "No language named 'fr'. Known: de, en."),
-    "against": (["compare", "{x}", "{y}", "--against", "ss"], "--against requires --agreement."),
-    "form": (["compare", "{x}", "{y}", "--agreement", "--format", "csv"], "--agreement prints text or JSON, and cannot be combined with --unpaired."),
     "no run": (["compare", "{x}", "no/such"], "No such run: no/such."),
     "no claims": (["gate", "{x}", "--claims", "no.yaml"], "No such file: no.yaml."),
     "structure": (["structure", "{x}", "--over", "model"], "Structure needs two models or more, and these runs have one only (x). Give runs of other models, or use --over language."),
@@ -138,15 +136,15 @@ def test_runs_that_are_not_parallel_are_refused_and_can_be_compared_unpaired(cal
 def test_structure_controls_and_explain_print_text_and_json(call, runs):
     words = {
         "structures": ["structure"],
-        "controls": ["measure", "--controls"],
-        "explanations": ["measure", "--explain"],
+        "controls": ["controls"],
+        "explanations": ["explain"],
     }
     for key, command in words.items():
         code, out, err = call(*command, runs / "x", "--format", "json")
         assert (code, err, list(json.loads(out))) == (0, "", [key, "notes"])
         assert call(*command, runs / "x")[0] == 0
-    assert "effect" in call("structure", runs, "--mixed")[1]
-    assert json.loads(call("structure", runs, "--mixed", "--format", "json")[1])["targets"] == 12
+    assert "effect" in call("mixed", runs)[1]
+    assert json.loads(call("mixed", runs, "--format", "json")[1])["targets"] == 12
 
 
 def test_intervals_can_be_chosen(call, runs):
@@ -167,8 +165,7 @@ def test_eval_with_controls_makes_control_items_that_measure_leaves_out(call, tm
     code, shown, _ = call(*words, "--controls", "--metrics", "ss")
     assert (code, [row["n"] for row in json.loads(shown)["measures"]]) == (0, [12, 12, 24])
     names = [
-        one["name"]
-        for one in json.loads(call("measure", "--controls", out, "--format", "json", "--resamples", 100)[1])["controls"]
+        one["name"] for one in json.loads(call("controls", out, "--format", "json", "--resamples", 100)[1])["controls"]
     ]
     assert {"score", "neutral items", "shuffled items", "permuted labels", "fewer tokens"} <= set(names)
     assert [
@@ -183,6 +180,6 @@ def test_eval_with_controls_makes_control_items_that_measure_leaves_out(call, tm
 def test_robustness_prints_a_card(call, tmp_path):
     tiny.network("gpt2").save_pretrained(tmp_path)
     tiny.tokenizer_of("gpt2").save_pretrained(tmp_path)
-    words = ["eval", tmp_path, "--robustness", "--data", "demo", "-l", "en", "--limit", 6]
+    words = ["robustness", tmp_path, "--data", "demo", "-l", "en", "--limit", 6]
     code, out, _ = call(*words)
     assert (code, "bfloat16" in out, "tokens per batch" in out) == (0, True, True)

@@ -271,7 +271,7 @@ def test_the_same_number_has_the_same_interval_everywhere(command, runs, tmp_pat
     assert shown in command("measure", runs)[1]
     command("report", runs, "-o", tmp_path / "r.html")
     assert shown in (tmp_path / "r.html").read_text(encoding="utf-8")
-    controls = json.loads(command("measure", "--controls", runs, "--format", "json")[1])["controls"]
+    controls = json.loads(command("controls", runs, "--format", "json")[1])["controls"]
     own = next(one for one in controls if one["name"] == "score" and one["group"]["language"] == "en")
     assert (own["low"], own["high"]) == (row.low, row.high)
 

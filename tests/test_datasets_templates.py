@@ -67,11 +67,11 @@ def test_eval_chooses_the_method_and_measure_has_every_metric_of_templates(runs)
 
 
 def test_shares_and_negation_are_shown(runs):
-    rows = json.loads(call("measure", "--shares", "terms", runs, "--format", "json", "--by", "set").stdout)["measures"]
+    rows = json.loads(call("shares", runs, "--of", "terms", "--format", "json", "--by", "set").stdout)["measures"]
     by_set = {name: [row for row in rows if row["group"]["set"] == name] for name in ("plain", "other")}
     for found in by_set.values():
         assert sum(row["value"] for row in found) == pytest.approx(1)
-    found = json.loads(call("measure", "--shares", "negation", runs, "--format", "json").stdout)["measures"]
+    found = json.loads(call("shares", runs, "--of", "negation", "--format", "json").stdout)["measures"]
     assert [(row["metric"], row["group"]["set"], row["n"]) for row in found] == [("negation", "plain", 2)]
     assert -1 <= found[0]["value"] <= 1
 
@@ -87,5 +87,5 @@ def test_blanks_are_scored_by_distribution_and_name_their_largest_pair(tmp_path)
     assert [(row["metric"], row["n"]) for row in rows] == [
         ("distribution_difference", 10)
     ]  # "Men" and "Women" are both unknown to it
-    pairs = json.loads(call("measure", "--shares", "pairs", tmp_path / "runs", "--format", "json").stdout)
+    pairs = json.loads(call("shares", tmp_path / "runs", "--of", "pairs", "--format", "json").stdout)
     assert all(pair["nats"] > 0 and pair["first"] != pair["second"] for pair in pairs)

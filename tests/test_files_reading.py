@@ -216,5 +216,5 @@ def test_a_header_that_cannot_be_decoded_is_an_error_of_encoding_not_of_columns(
     with pytest.raises(IsoglossError) as error:
         read(path, columns={"stereotype": "zdanie_zwyk\u0142e"}, encoding="utf-8")
     assert str(error.value) == (
-        f"{path}, line 1: not UTF-8. Save the file as UTF-8, or name its encoding: --columns encoding=cp1250."
+        f"{path}, line 1: not UTF-8. Save the file as UTF-8, or name its encoding: --encoding cp1250."
     )

@@ -387,7 +387,7 @@ def test_every_paper_that_a_plug_in_names_has_an_entry(kind):
 
 def test_a_runs_citations_name_data_method_metrics_and_the_tool(tmp_path):
     score(Items((triple("a"), triple("b"))), model=tiny.model("bert"), method="pll", out=tmp_path)
-    shown = CliRunner().invoke(app, ["show", str(tmp_path), "--cite"])
+    shown = CliRunner().invoke(app, ["cite", str(tmp_path)])
     assert shown.exit_code == 0
     lines = shown.output.splitlines()
     assert "Method  pll: Wang and Cho (2019); Salazar et al. (2020)" in lines
@@ -396,7 +396,7 @@ def test_a_runs_citations_name_data_method_metrics_and_the_tool(tmp_path):
     assert len(keys) == len(set(keys))
     assert {"wang2019bert", "salazar2020masked", "nadeem2021stereoset", "isogloss"} <= set(keys)
     assert shown.output.count("{") == shown.output.count("}")
-    machine = json.loads(CliRunner().invoke(app, ["show", str(tmp_path), "--cite", "--format", "json"]).output)
+    machine = json.loads(CliRunner().invoke(app, ["cite", str(tmp_path), "--format", "json"]).output)
     assert len(machine["bibtex"]) == len(keys)
 
 

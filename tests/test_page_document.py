@@ -434,7 +434,7 @@ def test_cards_controls_and_agreements_come_back_as_they_were(runs, tmp_path):
         ("x.csv", "a,b\n1,2\n", "a table for a report has the columns model, language, set, concept, term, share; or model, language, prompt, verdict, share."),
         ("x.csv", ANSWERS.replace("0.25", "25"), "the column 'share' must hold numbers from 0 to 1."),
         ("x.csv", ANSWERS.replace("0.25", "some"), "the column 'share' must hold numbers."),
-        ("x.json", "[]", "a JSON file for a report is what gate, robustness, measure --controls or compare --agreement print with --format json."),
+        ("x.json", "[]", "a JSON file for a report is what gate, robustness, controls or agreement print with --format json."),
         ("x.json", '{"cards": [{"model": "m"}]}', "'cards' is not what this Isogloss writes. Make the file again."),
     ],
 )  # fmt: skip

@@ -91,7 +91,7 @@ def test_an_unknown_layout_lists_the_nearest_and_writes_nothing(run: Path, tmp_p
 
 
 def test_the_methods_paragraph_names_model_data_method_metrics_and_their_papers(run: Path, command: Command) -> None:
-    status, out, err = command("report", run, "--methods")
+    status, out, err = command("methods", run)
     assert status == 0, err
     first, *rest = out.split("\n\n")
     for part in ("We measured mine", "English (96 items)", "licence CC BY-SA 4.0", "'predictions'", "10,000 resamples"):
@@ -100,10 +100,6 @@ def test_the_methods_paragraph_names_model_data_method_metrics_and_their_papers(
     assert [entry.partition("{")[0] for entry in rest].count("@software") == 1
     assert "nadeem2021stereoset" in out
     assert "ozturk2023stereotypical" in out
-
-
-def test_a_report_needs_a_file_or_methods(run: Path, command: Command) -> None:
-    assert command("report", run)[2] == "Error: Which file? Use --out report.html, or --methods for a paragraph.\n"
 
 
 # ---- beside published models

@@ -512,12 +512,8 @@ def test_scores_that_no_metric_fits_are_kept_and_it_is_said(folder: Path, tmp_pa
     [
         ((), "Which study? Give its file: isogloss run study.yaml"),
         (("nowhere.yaml",), "No such file: nowhere.yaml."),
-        (("x.yaml", "--on", "moon"), "--on takes 'here' or 'ray', not 'moon'."),
-        (("x.yaml", "--on", "ray,workers=0"), "workers=0: 'workers' of 'ray' must be a whole number of at least 1."),
-        (
-            ("x.yaml", "--on", "ray,nodes=2"),
-            "No option of 'ray' named 'nodes'. Known: address, threads, wait, workers.",
-        ),
+        (("x.yaml", "--backend", "moon"), "No backend named 'moon'. Known: here, ray."),
+        (("x.yaml", "--workers", "2"), "--workers requires --backend ray."),
     ],
 )
 def test_a_wrong_command_is_told_in_one_line(arguments: tuple[str, ...], sentence: str, run: Run) -> None:
@@ -532,7 +528,7 @@ def test_a_study_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, r
     here, there = tmp_path / "here", tmp_path / "ray"
     code, _, told = run("run", path, "--out", here)
     assert code == 1
-    code, shown, error = run("run", path, "--out", there, "--on", "ray,workers=1")
+    code, shown, error = run("run", path, "--out", there, "--backend", "ray", "--workers", "1")
     failed = "2 cells could not be scored:"
     assert (code, "bert" in shown) == (1, True)
     assert error.partition(failed)[1:] == told.partition(failed)[1:]
@@ -550,7 +546,7 @@ def test_eval_on_ray_gives_what_it_gives_here(folder: Path, tmp_path: Path, run:
     what = ("eval", folder / "bert", "--data", folder / "data", "--language", "en", "--format", "json")
     code, here, error = run(*what, "--out", tmp_path / "here")
     assert code == 0, error
-    ray = ("--on", "ray,workers=1")
+    ray = ("--backend", "ray", "--workers", "1")
     code, there, error = run(*what, "--out", tmp_path / "ray", *ray)
     assert (code, there) == (0, here), error
     code, there, error = run(*what, "--method", "likelihood", "--out", tmp_path / "none", *ray)

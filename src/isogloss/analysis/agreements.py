@@ -73,7 +73,7 @@ def _agree_one(a: Sequence[Measure], b: Sequence[Measure]) -> Agreement:
     if len(pairs) < FEWEST:
         raise IsoglossError(
             f"Agreement needs at least {FEWEST} models or languages that both sides have; here there "
-            f"{'is' if len(pairs) == 1 else 'are'} {len(pairs)}. Give more runs, or leave out --agreement."
+            f"{'is' if len(pairs) == 1 else 'are'} {len(pairs)}. Give more runs."
         )
     x = np.array([row.value for row, _ in pairs], dtype=np.float64)
     y = np.array([row.value for _, row in pairs], dtype=np.float64)

@@ -13,7 +13,7 @@ import typer
 
 from ..errors import IsoglossError, without_controls
 from ..files.hub import report as report_download
-from . import ask, change, data, look, measure, model, nsp, options, score, serve, templates
+from . import ask, change, data, examples, look, measure, model, nsp, options, score, serve, templates
 
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
@@ -31,12 +31,23 @@ PANELS: dict[str, dict[str, Any]] = {
         "compare": measure.compare,
         "change": change.change,
         "gate": measure.gate,
+        "claims": measure.claims_app,
+    },
+    "Analyse": {
+        "controls": measure.controls,
+        "robustness": score.robustness,
+        "shares": measure.shares,
+        "agreement": measure.agreement,
         "structure": measure.structure,
+        "mixed": measure.mixed,
+        "explain": measure.explain,
     },
     "Look": {
         "report": look.report,
         "figure": look.figure,
         "table": look.table,
+        "cite": look.cite,
+        "methods": look.methods,
         "show": look.show,
         "serve": serve.serve,
         "list": look.list_known,
@@ -51,6 +62,7 @@ for panel, commands in PANELS.items():
         else:
             app.command(name, rich_help_panel=panel)(command)
 options.name_values(app)
+examples.add_examples(app)
 options.hide_types()
 INTERRUPTED = 130
 RESUMING = ("ask", "eval", "nsp", "pull", "run", "translate")  # commands that keep what is finished

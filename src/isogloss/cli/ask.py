@@ -63,6 +63,8 @@ def ask(
     offline: bool = options.Offline,
     skip_bad: bool = options.SkipBad,
     columns: list[str] = options.Columns,
+    encoding: str = options.Encoding,
+    reader: str = options.Reader,
     form: options.AnyFormat = options.Format,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
@@ -73,7 +75,8 @@ def ask(
     from ..studies.plan import plan_evaluation, take_sample
     from ..studies.run import execute
 
-    items = read(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
+    named = options.split_columns(columns, encoding=encoding, reader=reader)
+    items = read(data, language=languages, skip_bad=skip_bad, columns=named)
     loading = Loading(device, dtype, token_budget, offline, key_env=key_env, concurrency=concurrency)
     plan = plan_evaluation(
         models,

@@ -20,7 +20,7 @@ class Build:
     sources: tuple[str, ...]
     out: Path
     languages: tuple[str, ...]
-    columns: list[str] | None
+    columns: dict[str, str]
     target: Path | None
     lists: tuple[str, ...]
     without: tuple[str, ...]
@@ -59,6 +59,8 @@ def build(
     out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write."),
     languages: list[str] = options.Languages,
     columns: list[str] = options.Columns,
+    encoding: str = options.Encoding,
+    reader: str = options.Reader,
     target: Path = typer.Option(
         None, "--target", metavar="FILE", help="The other side, if a corpus is two aligned files (Moses)."
     ),
@@ -82,7 +84,13 @@ def build(
 ) -> None:
     """Build data from corpora or other data: sentences of two groups, pairs, parallel texts, templates."""
     passed = {"target": target, "language": languages, "list": lists, "without": without, "native-names": native_names}
-    passed |= {"category": category != "gender", "columns": columns, "folder": folder, "limit": limit, "seed": seed}
+    passed |= {
+        "category": category != "gender",
+        "columns": columns or encoding or reader,
+        "folder": folder,
+        "limit": limit,
+        "seed": seed,
+    }
     builder, allowed = BUILDERS[kind]
     if foreign := [name for name, value in passed.items() if value and name not in allowed]:
         raise IsoglossError(f"--{foreign[0]} does not apply to 'data build {kind}'.")
@@ -93,7 +101,15 @@ def build(
             f"'data build {kind}' {'writes a file. Use --out FILE' if out is None else 'prints its counts. Leave out --out'}."
         )
     names = tuple(options.split_names(without) or ())
-    files = tuple(sources or ()), out, tuple(languages), columns, target, tuple(lists), names
+    files = (
+        tuple(sources or ()),
+        out,
+        tuple(languages),
+        options.split_columns(columns, encoding=encoding, reader=reader),
+        target,
+        tuple(lists),
+        names,
+    )
     builder(Build(*files, category, native_names, folder, limit, seed, form))
 
 
@@ -125,7 +141,7 @@ def _pairs(request: Build) -> None:
     from ..corpora import pairs
     from ..files.sources import read
 
-    columns = options.split_columns(request.columns)
+    columns = request.columns
     items = read(request.sources, language=request.languages, columns=columns, skip_bad=True)
     chosen = pairs.make_pairs(items, category=request.bias_type)
     if request.native_names:
@@ -141,7 +157,7 @@ def _align(request: Build) -> None:
     if len(request.sources) > 2:
         raise IsoglossError("'data build align' takes English pairs and those in one other language.")
     english, *other = request.sources
-    columns = options.split_columns(request.columns)
+    columns = request.columns
     first = second = pairs.make_pairs(read(english, columns=columns, skip_bad=True), category=request.bias_type)
     if other:
         items = read(other[0], language=request.languages, columns=columns, skip_bad=True)

@@ -19,6 +19,8 @@ def check(
     source: str = options.Source,
     languages: list[str] = options.Languages,
     columns: list[str] = options.Columns,
+    encoding: str = options.Encoding,
+    reader: str = options.Reader,
     fail_on: str = typer.Option(
         None,
         "--fail-on",
@@ -41,7 +43,13 @@ def check(
         raise UnknownName("severity", fail_on, SEVERITIES)
     checks = (*ALL, token_gap(open_counter(tokenizer))) if tokenizer else ALL
     report = check_items(
-        read(source, language=languages, columns=options.split_columns(columns), skip_bad=True), checks=checks
+        read(
+            source,
+            language=languages,
+            columns=options.split_columns(columns, encoding=encoding, reader=reader),
+            skip_bad=True,
+        ),
+        checks=checks,
     )
     options.show(form, text=lambda: checks_as_text(report), json=lambda: {"checks": report})
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
@@ -79,13 +87,20 @@ def import_scores(
     layout: str = Layout,
     skip_bad: bool = options.SkipBad,
     columns: list[str] = options.Columns,
+    encoding: str = options.Encoding,
+    reader: str = options.Reader,
 ) -> None:
     """Import another tool's scores as a run."""
     from ..exchange.runs import import_run
     from ..files.sources import read
     from ..runs import read_scored
 
-    items = read(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
+    items = read(
+        data,
+        language=languages,
+        columns=options.split_columns(columns, encoding=encoding, reader=reader),
+        skip_bad=skip_bad,
+    )
     run = import_run(file, items, root=out, layout=layout, model=model)
     for note in read_scored([run]).notes if layout == "inspect" else ():
         typer.echo(f"· {note}", err=True)
@@ -128,6 +143,8 @@ def translate(
     option: list[str] = TranslatorOptions,
     limit: int = typer.Option(None, "--limit", min=1, help="Translate N items only, drawn from every target in turn."),
     columns: list[str] = options.Columns,
+    encoding: str = options.Encoding,
+    reader: str = options.Reader,
     skip_bad: bool = options.SkipBad,
     yes: bool = Yes,
 ) -> None:
@@ -139,7 +156,12 @@ def translate(
     from ..translate.project import translate as translate_items
     from ..translate.steps import steps_as_text
 
-    items = read(source, language=language, columns=options.split_columns(columns), skip_bad=skip_bad)
+    items = read(
+        source,
+        language=language,
+        columns=options.split_columns(columns, encoding=encoding, reader=reader),
+        skip_bad=skip_bad,
+    )
     items = sample_items(items, limit=limit) if limit else items
     request = TranslationRequest(translator, to, options.split_pairs(option), yes)
     with progress_bars() as progress:
@@ -160,6 +182,8 @@ def repair(
     chart: Path = typer.Option(None, "--chart", metavar="FILE", help="Also draw the counts, as .svg, .png or .pdf."),
     languages: list[str] = options.Languages,
     columns: list[str] = options.Columns,
+    encoding: str = options.Encoding,
+    reader: str = options.Reader,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Repair a translation step by step, and count the problems per target after each step."""
@@ -172,7 +196,10 @@ def repair(
     if out is None:
         project = projects.open_project(Path(source))
     else:
-        project = projects.begin_project(read(source, language=languages, columns=options.split_columns(columns)), out)
+        project = projects.begin_project(
+            read(source, language=languages, columns=options.split_columns(columns, encoding=encoding, reader=reader)),
+            out,
+        )
     if undo is not None:
         project = projects.undo_step(project, undo)
     else:

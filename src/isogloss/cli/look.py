@@ -27,15 +27,12 @@ KINDS = ["data", *PLUGINS, "languages", "models"]
 
 def report(
     runs: list[str] = options.Runs,
-    out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The HTML file to write."),
-    methods: bool = typer.Option(
-        False, "--methods", help="Print a methods paragraph for a paper, with BibTeX, instead of writing a file."
-    ),
+    out: Path = typer.Option(Path("report.html"), "--out", "-o", metavar="FILE", help="The HTML file to write."),
     add: list[Path] = typer.Option(
         [],
         "--add",
         metavar="FILE",
-        help="Include a file: JSON of robustness, measure --controls or compare --agreement; a table of shares or answers. May be repeated.",
+        help="Include a file: JSON of gate, robustness, controls or agreement; a table of shares or answers. May be repeated.",
     ),
     beside: str = options.Beside,
     facts: Path = options.Facts,
@@ -50,14 +47,6 @@ def report(
     from ..reports.page.added_files import read_extras
     from ..reports.page.document import write_report
 
-    if methods:
-        from ..reports.text.methods_paragraph import describe_methods
-        from ..runs import find_runs
-
-        typer.echo(describe_methods(find_runs(*runs), resamples=resamples))
-        return
-    if out is None:
-        raise IsoglossError("Which file? Use --out report.html, or --methods for a paragraph.")
     extras = read_extras(add, facts=read_facts(facts) if facts else None)
     extras = replace(extras, beside=tuple(check_beside(beside)))
     command = shlex.join(["isogloss", *sys.argv[1:]])
@@ -66,6 +55,26 @@ def report(
         study, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed), command=command
     )
     typer.echo(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+
+
+def cite(
+    runs: list[str] = options.Runs,
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Show what to cite for runs: data, method, metrics and Isogloss, with BibTeX."""
+    from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
+    from ..runs import find_runs
+
+    cited = cite_runs(find_runs(*runs))
+    options.show(form, text=lambda: citations_as_text(cited), json=lambda: citations_as_json(cited))
+
+
+def methods(runs: list[str] = options.Runs, resamples: int = options.Resamples) -> None:
+    """Print a methods paragraph for a paper, with BibTeX: models, data, methods, metrics, intervals and limits."""
+    from ..reports.text.methods_paragraph import describe_methods
+    from ..runs import find_runs
+
+    typer.echo(describe_methods(find_runs(*runs), resamples=resamples))
 
 
 def figure(
@@ -168,34 +177,27 @@ def show(
         min=1,
         help="Show the N most and least stereotyped expressions per language (contrast runs).",
     ),
-    cite: bool = typer.Option(
-        False, "--cite", help="Show what to cite: data, method, metrics and Isogloss, with BibTeX."
-    ),
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
     columns: list[str] = options.Columns,
+    encoding: str = options.Encoding,
+    reader: str = options.Reader,
     skip_bad: bool = options.SkipBad,
     offline: bool = options.Offline,
     allow_pickle: bool = options.AllowPickle,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show runs, one of their items, the counts of a data set, what is known about a language, or a model's facts."""
-    from ..runs import find_runs, run_folders
+    from ..runs import run_folders
     from ..storage import as_path
 
     path = as_path(source)
     if item and (extremes or languages):
         raise IsoglossError("Give either an item's id, or --extremes, with --language for some languages only.")
-    if item or extremes or cite or (path.exists() and run_folders(path)):
+    if item or extremes or (path.exists() and run_folders(path)):
         if where or columns or skip_bad:
             raise IsoglossError("--where, --columns and --skip-bad are for data; these are runs.")
-        if cite:
-            from ..reports.text.citations import citations_as_json, citations_as_text, cite_runs
-
-            cited = cite_runs(find_runs(Path(source)))
-            options.show(form, text=lambda: citations_as_text(cited), json=lambda: citations_as_json(cited))
-        else:
-            _show_runs(Path(source), item, extremes=extremes, languages=languages, form=form)
+        _show_runs(Path(source), item, extremes=extremes, languages=languages, form=form)
         return
     if not (languages or where or columns or skip_bad):
         if is_language(source):
@@ -207,7 +209,7 @@ def show(
     from ..files.overview import describe_items, overview_as_text
     from ..files.sources import read
 
-    named = options.split_columns(columns)
+    named = options.split_columns(columns, encoding=encoding, reader=reader)
     overview = describe_items(read(source, language=languages, columns=named, where=where, skip_bad=skip_bad))
     options.show(form, text=lambda: overview_as_text(overview), json=lambda: overview)
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from ..errors import IsoglossError
 from . import options
 
 if TYPE_CHECKING:
@@ -21,6 +20,12 @@ if TYPE_CHECKING:
     from ..scores import Scored
 
 PERMUTATIONS = 2_000  # of the labels of sentences, for MBE
+Sides = typer.Argument(
+    help="Two sides, each a folder of runs or a prediction file (with --data); or one folder with --a and --b.",
+    metavar="RUNS...",
+)
+SideA = typer.Option([], "--a", metavar="NAME=VALUE", help="Side A, as in language=en. May be repeated.")
+SideB = typer.Option([], "--b", metavar="NAME=VALUE", help="Side B, as in language=de. May be repeated.")
 EXIT = {"passed": 0, "failed": 1, "undecided": 3}
 
 
@@ -37,61 +42,93 @@ def measure(
     seed: int = options.Seed,
     skip_bad: bool = options.SkipBad,
     columns: list[str] = options.Columns,
-    explain: bool = typer.Option(
-        False, "--explain", help="Explain each metric: as published, in the published code, here, and the difference."
-    ),
-    controls: bool = typer.Option(
-        False,
-        "--controls",
-        help="Compare SS with control items (of eval --controls), permuted labels, and baselines that prefer short or frequent words.",
-    ),
-    frequencies: Path = typer.Option(
-        None, "--frequencies", metavar="FILE", help="With --controls: a list of words with counts, one word per line."
-    ),
-    shares: Literal["terms", "regions", "negation", "pairs"] = typer.Option(
-        None,
-        "--shares",
-        help="For templates: the terms or world regions with the largest shares, the effect of negation, or the two terms that differ most.",
-    ),
-    top: int = typer.Option(5, "--top", min=1, help="With --shares terms: show N terms."),
+    encoding: str = options.Encoding,
+    reader: str = options.Reader,
+    explain: bool = options.Explain,
     form: options.AnyFormat = options.Format,
 ) -> None:
     """Measure runs or a prediction file: values with confidence intervals, sample sizes and ties."""
     from .. import library
     from ..analysis import measures
-    from ..analysis.explanations import explain_scores
+    from ..reports.text.sentences import explain_measures
 
-    other = options.one_of(explain=explain, controls=controls, shares=shares is not None)
-    if frequencies and not controls:
-        raise IsoglossError("--frequencies requires --controls.")
-    if other and form not in ("text", "json"):
-        raise IsoglossError(f"--{other} prints text or JSON. Use --format text or --format json.")
-    names, groups = options.split_names(metrics), options.split_names(by)
-    if controls:
-        options.show_result(library.controls(runs, frequencies=frequencies, resamples=resamples, seed=seed), form)
-        return
-    items = _items(data, languages, columns=columns, skip_bad=skip_bad)
+    groups = options.split_names(by)
+    items = _items(
+        data, languages, columns=options.split_columns(columns, encoding=encoding, reader=reader), skip_bad=skip_bad
+    )
     study = library.open_study(runs, data=items, languages=languages, where=where)
-    scored = study.scores
-    if explain:
-        options.show_result(explain_scores(scored, metrics=names), form)
-    elif shares:
-        _show_shares(scored, shares, by=groups or ["set"], top=top, form=form)
-    else:
-        result = measures.measure(
-            scored, metrics=names, by=groups, mode=mode, interval=interval, resamples=resamples, seed=seed
-        )
-        tests = _test_mbe(scored, result, by=groups, resamples=resamples, seed=seed)
-        _show_measures(result, tests, form=form)
+    result = measures.measure(
+        study.scores,
+        metrics=options.split_names(metrics),
+        by=groups,
+        mode=mode,
+        interval=interval,
+        resamples=resamples,
+        seed=seed,
+    )
+    tests = _test_mbe(study.scores, result, by=groups, resamples=resamples, seed=seed)
+    _show_measures(result, tests, form=form)
+    if explain and form == "text":
+        typer.echo(f"\n{explain_measures(result)}")
     options.exit_with_problems(study.problems)
 
 
-def _items(data: list[str], languages: list[str], *, columns: list[str] | None, skip_bad: bool) -> Items | None:
+def explain(
+    runs: list[Path] = options.Runs,
+    languages: list[str] = options.Languages,
+    where: list[str] = options.Where,
+    metrics: str = options.Metrics,
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Explain each metric of runs: as published, in the published code, here, and how far the values differ."""
+    from .. import library
+    from ..analysis.explanations import explain_scores
+
+    scored = library.load(runs, languages=languages, where=where)
+    options.show_result(explain_scores(scored, metrics=options.split_names(metrics)), form)
+
+
+def controls(
+    runs: list[Path] = options.Runs,
+    frequencies: Path = typer.Option(
+        None, "--frequencies", metavar="FILE", help="A list of words with counts, one word per line."
+    ),
+    resamples: int = options.Resamples,
+    seed: int = options.Seed,
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Compare SS with control items (of eval --controls), permuted labels, and baselines that prefer short or frequent words."""
+    from .. import library
+
+    options.show_result(library.controls(runs, frequencies=frequencies, resamples=resamples, seed=seed), form)
+
+
+def shares(
+    runs: list[Path] = options.Runs,
+    of: Literal["terms", "regions", "negation", "pairs"] = typer.Option(
+        "terms",
+        "--of",
+        help="The terms or world regions with the largest shares, the effect of negation, or the two terms that differ most.",
+    ),
+    languages: list[str] = options.Languages,
+    where: list[str] = options.Where,
+    by: str = options.By,
+    top: int = typer.Option(5, "--top", min=1, help="Show N terms."),
+    form: options.AnyFormat = options.Format,
+) -> None:
+    """Show the shares of terms in templates: which terms a model finds most probable."""
+    from .. import library
+
+    scored = library.load(runs, languages=languages, where=where)
+    _show_shares(scored, of, by=options.split_names(by) or ["set"], top=top, form=form)
+
+
+def _items(data: list[str], languages: list[str], *, columns: dict[str, str], skip_bad: bool) -> Items | None:
     from ..files.sources import read
 
     if not data:
         return None
-    return read(data, language=languages, columns=options.split_columns(columns), skip_bad=skip_bad)
+    return read(data, language=languages, columns=columns, skip_bad=skip_bad)
 
 
 def _test_mbe(
@@ -136,21 +173,17 @@ def _show_shares(scored: Scored, what: str, *, by: list[str], top: int, form: st
 
 
 def compare(
-    paths: list[Path] = typer.Argument(
-        help="Two sides, each a folder of runs or a prediction file (with --data); or one folder with --a and --b.",
-        metavar="RUNS...",
-    ),
-    a: list[str] = typer.Option([], "--a", metavar="NAME=VALUE", help="Side A, as in language=en. May be repeated."),
-    b: list[str] = typer.Option([], "--b", metavar="NAME=VALUE", help="Side B, as in language=de. May be repeated."),
+    paths: list[Path] = Sides,
+    a: list[str] = SideA,
+    b: list[str] = SideB,
+    where: list[str] = options.Where,
     data: list[str] = options.PredictionData,
     columns: list[str] = options.Columns,
+    encoding: str = options.Encoding,
+    reader: str = options.Reader,
     by: str = options.By,
     metrics: str = options.Metrics,
     unpaired: bool = typer.Option(False, "--unpaired", help="Compare as independent samples, not item by item."),
-    agreement: bool = typer.Option(
-        False, "--agreement", help="Correlate the two sides over models or languages instead of testing."
-    ),
-    against: str = typer.Option(None, "--against", help="With --agreement: the metric of side B, if it differs."),
     mode: str = options.Mode,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
@@ -158,20 +191,15 @@ def compare(
 ) -> None:
     """Compare two models or languages on their common items: difference, interval, p, effect size, power."""
     from .. import library
-    from ..analysis import agreements, comparisons
+    from ..analysis import comparisons
     from ..reports.text.comparisons import grid
 
-    if against and not agreement:
-        raise IsoglossError("--against requires --agreement.")
-    if agreement and (unpaired or form not in ("text", "json")):
-        raise IsoglossError("--agreement prints text or JSON, and cannot be combined with --unpaired.")
-    items = _items(data, [], columns=columns, skip_bad=False)
-    first, second = library.load_sides(paths, options.split_pairs(a), b=options.split_pairs(b), data=items)
+    items = _items(data, [], columns=options.split_columns(columns, encoding=encoding, reader=reader), skip_bad=False)
+    common = options.split_pairs(where)
+    first, second = library.load_sides(
+        paths, common | options.split_pairs(a), b=common | options.split_pairs(b), data=items
+    )
     names, groups = options.split_names(metrics), options.split_names(by)
-    if agreement:
-        agreed = agreements.agree_scored(first, second, metrics=names, against=against, by=groups)
-        options.show_result(agreed, form)
-        return
     result = comparisons.compare(
         first,
         second,
@@ -185,14 +213,29 @@ def compare(
     options.show_table(form, result, grid=grid)
 
 
+def agreement(
+    paths: list[Path] = Sides,
+    a: list[str] = SideA,
+    b: list[str] = SideB,
+    where: list[str] = options.Where,
+    by: str = options.By,
+    metrics: str = options.Metrics,
+    against: str = typer.Option(None, "--against", help="The metric of side B, if it differs."),
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Correlate the values of two sides over models or languages: rank, linear and direction, with intervals."""
+    from .. import library
+    from ..analysis.agreements import agree_scored
+
+    common = options.split_pairs(where)
+    first, second = library.load_sides(paths, common | options.split_pairs(a), b=common | options.split_pairs(b))
+    names, groups = options.split_names(metrics), options.split_names(by)
+    options.show_result(agree_scored(first, second, metrics=names, against=against, by=groups), form)
+
+
 def gate(
-    runs: list[Path] = typer.Argument(None, help="Folders of runs, or prediction files with --data."),
-    claims: Path = typer.Option(
-        None,
-        "--claims",
-        metavar="FILE",
-        help="A YAML file of claims or limits. Without RUNS, it is checked and registered.",
-    ),
+    runs: list[Path] = typer.Argument(help="Folders of runs, or prediction files with --data."),
+    claims: Path = typer.Option(None, "--claims", metavar="FILE", help="A YAML file of claims or limits."),
     data: list[str] = options.PredictionData,
     baseline: Path = typer.Option(None, "--baseline", metavar="RUNS", help="Runs that these must not be worse than."),
     margin: float = typer.Option(2.0, "--margin", min=0, help="With --baseline: allow values worse by N points."),
@@ -203,21 +246,14 @@ def gate(
         help="Test again in the other mode, and without each task, bias type, ties or known faults.",
     ),
     junit: Path = typer.Option(None, "--junit", metavar="FILE", help="Also write the verdicts as a JUnit report."),
-    init: Path = typer.Option(None, "--init", metavar="FILE", help="Write a starter file of claims, and stop."),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
     form: Literal["text", "json", "latex", "markdown"] = options.Format,
 ) -> None:
     """Test claims about runs: exits with status 0 if all hold, 1 if any failed, 3 if any is undecided, 2 on error."""
     from .. import library
-    from ..analysis.claim_files import register_claims, write_starter
     from ..reports.text.claims import claims_grid
 
-    if init or (claims and not runs):
-        typer.echo(write_starter(init) if init else register_claims(claims))
-        return
-    if not runs:
-        raise IsoglossError("Give the folders of runs to test, or --init FILE to write a starter file.")
     result = library.gate(
         runs,
         claims,
@@ -234,6 +270,25 @@ def gate(
     raise typer.Exit(EXIT[result.status])
 
 
+claims_app = typer.Typer(help="Write and register files of claims, which isogloss gate tests.", no_args_is_help=True)
+
+
+@claims_app.command("new")
+def new_claims(file: Path = typer.Argument(help="The claims file to write.")) -> None:
+    """Write a starter file of claims."""
+    from ..analysis.claim_files import write_starter
+
+    typer.echo(write_starter(file))
+
+
+@claims_app.command("register")
+def register(file: Path = typer.Argument(help="A claims file.")) -> None:
+    """Check a claims file before anything is scored, and print its registration: a hash and the date."""
+    from ..analysis.claim_files import register_claims
+
+    typer.echo(register_claims(file))
+
+
 def write_verdicts(result: GateResult, junit: Path | None) -> None:
     """Write the JUnit report, and append to the summary of a GitHub job where there is one."""
     from ..reports.text.claims import claims_as_junit, claims_as_summary
@@ -248,18 +303,21 @@ def write_verdicts(result: GateResult, junit: Path | None) -> None:
 def structure(
     runs: list[Path] = typer.Argument(help="Folders of runs in several languages, or of several models."),
     over: str = typer.Option("language", "--over", help="Compare across language or model."),
-    mixed: bool = typer.Option(
-        False, "--mixed", help="Fit a mixed model: language, bias type and facts about models; target as random effect."
-    ),
-    facts: Path = options.Facts,
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show how far languages or models agree item by item, which are alike, and what is shared or specific."""
     from .. import library
+
+    options.show_result(library.structure(runs, over=over), form)
+
+
+def mixed(
+    runs: list[Path] = typer.Argument(help="Folders of runs of several models or languages."),
+    facts: Path = options.Facts,
+    form: options.TextOrJson = options.Format,
+) -> None:
+    """Fit a mixed model to each item's preference: language, bias type and facts about models; target as random effect."""
+    from .. import library
     from ..analysis.mixed import fit_mixed, read_facts
 
-    if mixed:
-        known = read_facts(facts) if facts else None
-        options.show_result(fit_mixed(library.load(runs), facts=known), form)
-    else:
-        options.show_result(library.structure(runs, over=over), form)
+    options.show_result(fit_mixed(library.load(runs), facts=read_facts(facts) if facts else None), form)

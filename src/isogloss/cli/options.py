@@ -14,7 +14,7 @@ import typer
 from typer import core
 from typer.models import ArgumentInfo
 
-from ..errors import IsoglossError
+from ..errors import IsoglossError, UnknownName
 from ..files.hub import OFFLINE
 from ..stats import RESAMPLES
 
@@ -55,9 +55,10 @@ Columns = typer.Option(
     None,
     "--columns",
     metavar="OURS=YOURS,…",
-    help="Your names of columns, as in stereotype=sentence_a,anti_stereotype=sentence_b. "
-    "Also encoding=cp1250 and reader=pairs, to override detection. May be repeated.",
+    help="Your names of columns, as in stereotype=sentence_a,anti_stereotype=sentence_b. May be repeated.",
 )
+Encoding = typer.Option(None, "--encoding", help="The encoding of the files, such as cp1250, instead of detecting it.")
+Reader = typer.Option(None, "--reader", help="The reader of the files, such as pairs, instead of detecting it.")
 SkipBad = typer.Option(False, "--skip-bad", help="Skip and count invalid rows and files instead of stopping.")
 Where = typer.Option(
     [],
@@ -65,6 +66,7 @@ Where = typer.Option(
     metavar="CONDITION",
     help="Only items with this value in a column: original=yes, region=France,Germany, type!=saying. May be repeated.",
 )
+Explain = typer.Option(False, "--explain", help="Also explain in sentences what the table means.")
 Limit = typer.Option(
     None, "--limit", min=1, help="Use at most N items per data set, language and task, spread over clusters."
 )
@@ -111,13 +113,13 @@ Options = typer.Option(
     [], "--option", metavar="NAME=VALUE", help="An option of the method, as in case=e. May be repeated."
 )
 VALUES = {"bool": "", "int": "N", "float": "N", "Path": "PATH"}
-On = typer.Option(
-    "here",
-    "--on",
-    metavar="WHERE",
-    help="here, or ray: run the same cells on a Ray cluster. Settings follow after commas: "
-    "ray,address=HOST:PORT,workers=N,threads=N,wait=SECONDS (without an address, a cluster is started on this machine).",
+Backend = typer.Option("here", "--backend", help="here, or ray: run the same cells on a Ray cluster.")
+Address = typer.Option(
+    None, "--address", metavar="HOST:PORT", help="The Ray cluster; without it, one is started on this machine."
 )
+Workers = typer.Option(None, "--workers", min=1, help="With ray: how many models are open at once.")
+Threads = typer.Option(None, "--threads", min=1, help="With ray: cores of each worker.")
+Wait = typer.Option(None, "--wait", min=1, help="With ray: seconds to wait for workers.")
 
 
 def announce(activity: str) -> None:
@@ -202,24 +204,18 @@ def at_server(models: Sequence[str], served_models: Sequence[str], *, loading: L
     return [replace(loading, served_model=name) for name in served_models or [""]]
 
 
-def find_cluster(on: str) -> Cluster | None:
+def find_cluster(backend: str, **settings: Any) -> Cluster | None:
     """The cluster to run on; none is this process."""
-    if on == "here":
+    stated = {name: value for name, value in settings.items() if value is not None}
+    if backend == "here" and stated:
+        raise IsoglossError(f"--{next(iter(stated))} requires --backend ray.")
+    if backend == "here":
         return None
-    name, _, rest = on.partition(",")
-    if name != "ray":
-        raise IsoglossError(f"--on takes 'here' or 'ray', not '{name}'.")
-    from ..studies.connection import read_cluster
+    if backend != "ray":
+        raise UnknownName("backend", backend, ("here", "ray"))
+    from ..studies.connection import Cluster
 
-    return read_cluster(split_pairs(rest.split(",") if rest else []))
-
-
-def one_of(**flags: bool) -> str | None:
-    """The one flag that is set, or none; two are refused."""
-    chosen = [name for name, on in flags.items() if on]
-    if len(chosen) > 1:
-        raise IsoglossError(f"Choose one of {', '.join('--' + name for name in chosen)}.")
-    return chosen[0] if chosen else None
+    return Cluster(**stated)
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -256,9 +252,13 @@ def split_prices(text: str) -> tuple[float, float]:
     return price_in, price_out
 
 
-def split_columns(texts: list[str] | None) -> dict[str, str]:
-    """Our names of columns and those of a file, written as ours=theirs, with commas or in several options."""
-    return split_pairs([pair for text in texts or [] for pair in text.split(",")])
+def split_columns(texts: list[str] | None, *, encoding: str | None = None, reader: str | None = None) -> dict[str, str]:
+    """How a file is to be read: our names of columns and its own, written as ours=theirs, its encoding and its reader."""
+    columns = split_pairs([pair for text in texts or [] for pair in text.split(",")])
+    if wrong := next((name for name in ("encoding", "reader") if name in columns), None):
+        raise IsoglossError(f"'{wrong}' is not a column. Use --{wrong} {columns[wrong]}.")
+    stated = {"encoding": encoding, "reader": reader}
+    return columns | {name: value for name, value in stated.items() if value}
 
 
 def split_pairs(pairs: list[str]) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -16,7 +16,6 @@ from . import options
 if TYPE_CHECKING:
     from ..analysis.study import Failure, Study
     from ..items import Items
-    from ..models.model import Loading
     from ..storage import StoragePath
     from ..studies.connection import Cluster
     from ..studies.plan import StudyPlan, Subset
@@ -24,13 +23,6 @@ if TYPE_CHECKING:
 Out = typer.Option(
     "runs/eval", "--out", "-o", metavar="FOLDER", help="The study's folder; an interrupted evaluation resumes."
 )
-Robustness = typer.Option(
-    False,
-    "--robustness",
-    help="Score in every way that fits (methods, dtypes, batch sizes), store nothing, and report whether the conclusion holds.",
-)
-
-
 Models = typer.Argument(
     help="Models: a pulled model, a folder, a GGUF file, a hub name (name@revision), or the address of a server."
 )
@@ -61,12 +53,17 @@ def evaluate(
     part_size: int = options.PartSize,
     offline: bool = options.Offline,
     allow_pickle: bool = options.AllowPickle,
-    on: str = options.On,
+    backend: str = options.Backend,
+    address: str = options.Address,
+    workers: int = options.Workers,
+    threads: int = options.Threads,
+    wait: float = options.Wait,
     skip_bad: bool = options.SkipBad,
     until: str = options.Until,
-    robustness: bool = Robustness,
     columns: list[str] = options.Columns,
-    explain: bool = typer.Option(False, "--explain", help="Explain in a sentence what the table means."),
+    encoding: str = options.Encoding,
+    reader: str = options.Reader,
+    explain: bool = options.Explain,
     form: options.AnyFormat = options.Format,
 ) -> None:
     """Score data with models, store the scores, and print the measures."""
@@ -76,16 +73,12 @@ def evaluate(
     from ..storage import as_path
     from ..studies.plan import plan_evaluation, take_sample
 
-    cluster, folder = options.find_cluster(on), as_path(out)
-    items = read(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
-    items = take_sample(items, limit, seed=seed)
+    cluster = options.find_cluster(backend, address=address, workers=workers, threads=threads, wait=wait)
+    named = options.split_columns(columns, encoding=encoding, reader=reader)
+    items = take_sample(read(data, language=languages, where=where, skip_bad=skip_bad, columns=named), limit, seed=seed)
     loading = Loading(
         device, dtype, token_budget, offline, allow_pickle, part_size, key_env=key_env, concurrency=concurrency
     )
-    if robustness:
-        changed = {"method": method != "auto", "option": option, "by": by, "metrics": metrics, "controls": controls}
-        _report_robustness(models, items, loading=loading, refused=changed | {"on": cluster}, form=form)
-        return
     plan = plan_evaluation(
         models,
         *(_with_controls(items, seed=seed) if controls else [items]),
@@ -94,7 +87,7 @@ def evaluate(
         loading=options.at_server(models, served_model, loading=replace(loading, timeout=timeout, tries=tries)),
         measuring=options.measuring(metrics=metrics, by=by, mode=mode, seed=seed),
     )
-    result = _run_evaluation(plan, folder, cluster=cluster, until=until)
+    result = _run_evaluation(plan, as_path(out), cluster=cluster, until=until)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
     print_study(result, look, form=form, headlines_only=not metrics, explain=explain)
 
@@ -116,15 +109,28 @@ def _run_evaluation(plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | 
         return execute(plan, out=folder, cluster=cluster, progress=progress)
 
 
-def _report_robustness(
-    models: Sequence[str], items: Items, *, loading: Loading, refused: Mapping[str, Any], form: str
+def robustness(
+    models: list[str] = Models,
+    data: list[str] = options.Data,
+    languages: list[str] = options.Languages,
+    where: list[str] = options.Where,
+    limit: int = options.Limit,
+    seed: int = options.Seed,
+    device: str = options.Device,
+    offline: bool = options.Offline,
+    form: options.TextOrJson = options.Format,
 ) -> None:
+    """Score in every way that fits (methods, number formats, batch sizes), store nothing, and show whether the conclusion holds."""
+    options.announce("reading the data")
+    from ..files.sources import read
+    from ..models.model import Loading
     from ..progress import progress_bars
     from ..results import Results
+    from ..studies.plan import take_sample
     from ..studies.robustness import check_robustness
 
-    if changed := [f"--{name}" for name, value in refused.items() if value]:
-        raise IsoglossError(f"--robustness scores in every way. Leave out {' and '.join(changed)}.")
+    items = take_sample(read(data, language=languages, where=where), limit, seed=seed)
+    loading = Loading(device=device, offline=offline)
     with progress_bars() as progress:
         reports = [check_robustness(items, model=model, loading=loading, progress=progress) for model in models]
     options.show_result(Results(tuple(chain.from_iterable(reports))), form)
@@ -150,7 +156,11 @@ def run(
     ),
     no_trial: bool = typer.Option(False, "--no-trial", help="With --dry-run: do not measure the models' speed."),
     offline: bool = options.Offline,
-    on: str = options.On,
+    backend: str = options.Backend,
+    address: str = options.Address,
+    workers: int = options.Workers,
+    threads: int = options.Threads,
+    wait: float = options.Wait,
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
     form: options.AnyFormat = options.Format,
 ) -> None:
@@ -169,7 +179,7 @@ def run(
         return
     if not study:
         raise IsoglossError("Which study? Give its file: isogloss run study.yaml")
-    cluster = options.find_cluster(on)
+    cluster = options.find_cluster(backend, address=address, workers=workers, threads=threads, wait=wait)
     subset = Subset(tuple(only), limit, seed, device, offline)
     if download_only:
         _download(Path(study), out, subset=subset)

@@ -13,7 +13,7 @@ from ..errors import BadData, IsoglossError
 from .encodings import UTF_8, encoding_name, find_encoding
 
 Remarks = dict[str, dict[str, None]]
-NOT_UTF_8 = "not UTF-8. Save the file as UTF-8, or name its encoding: --columns encoding=cp1250."
+NOT_UTF_8 = "not UTF-8. Save the file as UTF-8, or name its encoding: --encoding cp1250."
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 

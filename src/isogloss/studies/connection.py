@@ -5,13 +5,12 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import IsoglossError, require
-from ..settings import read_fields
 
 OBJECT_STORE = 100 * 2**20
 WAIT = 300
@@ -25,11 +24,6 @@ class Cluster:
     threads: int = 1
     workers: int | None = None
     wait: float = WAIT
-
-
-def read_cluster(settings: Mapping[str, str]) -> Cluster:
-    """The cluster that settings in words describe, such as workers=2."""
-    return Cluster(**read_fields(Cluster, settings, what="ray", least=1))
 
 
 @contextmanager

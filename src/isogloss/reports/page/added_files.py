@@ -1,6 +1,6 @@
 """Extras: what other commands found about the same models, as files that a report takes in beside the runs.
 
-A file is known by what is in it. JSON: what `gate`, `robustness`, `measure --controls` and `compare --agreement` print with `--format json`.
+A file is known by what is in it. JSON: what `gate`, `robustness`, `controls` and `agreement` print with `--format json`.
 CSV or Parquet: a table of shares (model, language, set, concept, term, share) or of answers (model, language, prompt,
 verdict, share), with shares between 0 and 1; both may have the columns low and high.
 """
@@ -92,7 +92,7 @@ def _read_json(path: Path) -> tuple[str, list[Any]]:
         raise BadData(
             path,
             None,
-            "a JSON file for a report is what gate, robustness, measure --controls or compare --agreement print with --format json.",
+            "a JSON file for a report is what gate, robustness, controls or agreement print with --format json.",
         )
     try:
         return "claims" if kind == "verdicts" else kind, [makers[kind](entry) for entry in content[kind]]
