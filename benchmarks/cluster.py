@@ -22,13 +22,12 @@ from isogloss import runs
 from isogloss.files.sources import read
 from isogloss.items import Items
 from isogloss.models.load import DEFAULT_LOADING
+from isogloss.ray_cluster.worker import Worker, pack_cells
 from isogloss.storage import as_path
 from isogloss.studies.cells import PART_CANDIDATES, WorkUnit
-from isogloss.studies.connection import Cluster
 from isogloss.studies.method_choice import PlannedCell
 from isogloss.studies.plan import StudyPlan
-from isogloss.studies.ray_worker import Worker, pack_cells
-from isogloss.studies.run import execute
+from isogloss.studies.run import Cluster, execute
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 

@@ -10,7 +10,6 @@ import pytest
 from isogloss import read
 from isogloss.corpora.pairs import (
     align_pairs,
-    languages_with_names,
     make_pairs,
     native_names,
     occupation_pairs,
@@ -26,9 +25,10 @@ from isogloss.corpora.pronoun_preservation import (
 )
 from isogloss.corpora.splits import split_corpus
 from isogloss.corpora.texts import Corpus, SentencePair, open_corpus
-from isogloss.corpora.wordlists import gender_lists, load_toml
+from isogloss.corpora.wordlists import gender_lists
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
+from isogloss.word_lists import languages_with_names, load_toml
 from support.builders import stereoset_rows, triple, write_jsonl
 
 

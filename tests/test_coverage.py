@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from isogloss.annotation.sheets import read_sheet, write_sheet
+from isogloss.annotation.speaker_rows import KINDS_CHECKED, review_rows
+from isogloss.annotation.template_review import REVIEW, apply_review, guide_lines, read_review, review_as_text
 from isogloss.corpora.pronoun_preservation import has_pronoun
-from isogloss.corpora.wordlists import load_toml
 from isogloss.coverage import count_templates, cover_language
 from isogloss.errors import IsoglossError
 from isogloss.templates.lexicon import FOLDER, bundled_languages, read_lexicon
-from isogloss.translate.sheets import read_sheet, write_sheet
-from isogloss.translate.speaker_rows import KINDS_CHECKED, review_rows
-from isogloss.translate.template_review import REVIEW, apply_review, guide_lines, read_review, review_as_text
+from isogloss.word_lists import load_toml
 
 
 def test_a_language_says_what_it_has_and_what_is_missing():

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from isogloss import languages
+from isogloss.annotation.item_changes import Change, fields_of, undo, with_fields
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item
-from isogloss.translate.changes import Change, fields_of, undo, with_fields
 from isogloss.translate.repairs import REPAIRS, find_repairs, repair
 from isogloss.translate.steps import RepairStep, steps_as_text, take_step, untranslated
 from support.builders import triple

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import isogloss
+from isogloss.annotation.sheets import read_sheet, write_sheet
 from isogloss.cli import main
 from isogloss.errors import BadData, IsoglossError
 from isogloss.files.sources import read
@@ -35,7 +36,6 @@ from isogloss.translate.review import (
     read_reviews,
     review_as_text,
 )
-from isogloss.translate.sheets import read_sheet, write_sheet
 from isogloss.translate.steps import draw_steps
 from support.builders import lacks_apertium, triple, write_jsonl
 

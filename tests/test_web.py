@@ -28,11 +28,11 @@ from httpx import Response
 from typer.testing import CliRunner
 
 from isogloss import runs
+from isogloss.annotation.sheets import read_sheet
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.studies.file import read_study
 from isogloss.studies.probe import ProbeRequest, run_probe
-from isogloss.translate.sheets import read_sheet
 from isogloss.web import jobs, runs_folder
 from isogloss.web.job_process import run_job
 from isogloss.web.model_cache import ModelCache

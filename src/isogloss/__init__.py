@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from .reports.figures import WrittenFigure
     from .results import Results
     from .scores import Scored
-    from .studies.connection import Cluster
     from .studies.pipeline import ask, probe, run, score
     from .studies.probe import Probe
+    from .studies.run import Cluster
 
 __version__ = "0.3.0"
 
@@ -52,7 +52,7 @@ _NAMES = {  # the public names of each module
     "reports.figures": ("WrittenFigure",),
     "results": ("Results",),
     "scores": ("Scored",),
-    "studies.connection": ("Cluster",),
+    "studies.run": ("Cluster",),
     "studies.pipeline": ("ask", "probe", "run", "score"),
     "studies.probe": ("Probe",),
     "analysis.study": ("Study",),

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from . import languages, registry
-from .corpora.pairs import languages_with_names
-from .corpora.wordlists import load_toml
 from .errors import IsoglossError
 from .languages import Language
 from .templates.items import count_sentences, make_frames
 from .templates.lexicon import FOLDER, bundled_languages, read_lexicon
 from .templates.sets import read_sets
+from .word_lists import languages_with_names, load_toml
 
 ENGLISH = "en"
 TEMPLATES = ("templates", "template_blanks")

@@ -91,3 +91,14 @@ def naming_panics() -> Iterator[None]:
         raise IsoglossError(
             f"The tokenizer stopped ({short_message(error)}). Its files may be broken; download the model again."
         ) from error
+
+
+@contextmanager
+def satellite(package: str, purpose: str) -> Iterator[None]:
+    """Imports of a package that an installation may lack; without it, one sentence says what it is for."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(f"isogloss.{package}"):
+            raise
+        raise IsoglossError(f"This installation has no isogloss.{package}, which {purpose} needs.") from error

@@ -18,6 +18,8 @@ PLUGIN_PACKAGES = {
     "translator": "translate.translators",
     "figure": "reports.figures",
     "panel": "reports.page.panels",
+    "command": "commands",  # these two only as entry points, also our own
+    "executor": "executors",
 }
 
 

@@ -13,7 +13,8 @@ import typer
 
 from ..errors import IsoglossError, without_controls
 from ..files.hub import report as report_download
-from . import ask, change, data, examples, look, measure, model, nsp, options, score, serve, templates
+from . import ask, change, data, examples, look, measure, model, options, score, templates
+from .commands import add_commands, load_commands
 
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
@@ -49,18 +50,15 @@ PANELS: dict[str, dict[str, Any]] = {
         "cite": look.cite,
         "methods": look.methods,
         "show": look.show,
-        "serve": serve.serve,
         "list": look.list_known,
     },
     "Data": {"data": data.app, "templates": templates.app},
-    "Models and languages": {"model": model.models, "language": model.languages, "nsp": nsp.app},
+    "Models and languages": {"model": model.models, "language": model.languages},
 }
 for panel, commands in PANELS.items():
-    for name, command in commands.items():
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name, rich_help_panel=panel)
-        else:
-            app.command(name, rich_help_panel=panel)(command)
+    add_commands(app, panel, functions=commands)
+for satellite in load_commands():
+    add_commands(app, satellite.panel, functions=satellite.functions)
 options.name_values(app)
 examples.add_examples(app)
 options.hide_types()

@@ -21,7 +21,7 @@ from ..stats import RESAMPLES
 if TYPE_CHECKING:
     from ..analysis.study import Measuring
     from ..models.model import Loading
-    from ..studies.connection import Cluster
+    from ..studies.run import Cluster
 
 TextOrJson = Literal["text", "json"]
 AnyFormat = Literal["text", "json", "csv", "latex", "markdown"]
@@ -211,10 +211,12 @@ def find_cluster(backend: str, **settings: Any) -> Cluster | None:
         raise IsoglossError(f"--{next(iter(stated))} requires --backend ray.")
     if backend == "here":
         return None
-    if backend != "ray":
-        raise UnknownName("backend", backend, ("here", "ray"))
-    from ..studies.connection import Cluster
+    from .. import registry
+    from ..studies.run import Cluster
 
+    if backend not in (known := registry.names("executor")):
+        raise UnknownName("backend", backend, ("here", *known))
+    registry.get("executor", backend)
     return Cluster(**stated)
 
 

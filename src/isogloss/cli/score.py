@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..analysis.study import Failure, Study
     from ..items import Items
     from ..storage import StoragePath
-    from ..studies.connection import Cluster
     from ..studies.plan import StudyPlan, Subset
+    from ..studies.run import Cluster
 
 Out = typer.Option(
     "runs/eval", "--out", "-o", metavar="FOLDER", help="The study's folder; an interrupted evaluation resumes."

@@ -104,7 +104,7 @@ def check(
         json=lambda: [asdict(result) for result in checked],
     )
     if sheet is not None and not sheet.exists():
-        from ..translate.template_review import write_review
+        from ..annotation.template_review import write_review
 
         count = write_review(sheet, checked[0].language, folder=folder, kinds=tuple(kinds))
         typer.echo(f"Wrote {count} rows to {sheet}.", err=True)
@@ -128,9 +128,9 @@ def parallel(
 
 def _read_review(path: Path, language: str, *, folder: Path | None) -> str:
     """What a filled sheet says; corrections go into your own folder, never into what ships."""
+    from ..annotation.speaker_rows import KINDS_CHECKED, review_rows
+    from ..annotation.template_review import apply_review, read_review, review_as_text
     from ..templates.lexicon import read_lexicon
-    from ..translate.speaker_rows import KINDS_CHECKED, review_rows
-    from ..translate.template_review import apply_review, read_review, review_as_text
 
     review = read_review(path, review_rows(language, folder=folder, kinds=KINDS_CHECKED))
     if folder is not None:

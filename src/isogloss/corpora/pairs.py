@@ -13,11 +13,10 @@ from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, Candidate, Item, Items
 from ..templates.items import make_items
 from ..templates.lexicon import FOLDER, bundled_languages, read_lexicon
 from ..templates.sets import read_sets
+from ..word_lists import GROUPS, languages_with_names, load_toml
 from .texts import ENGLISH
-from .wordlists import load_toml
 
 UNSPACED = ("ja", "zh", "th")
-GROUPS = ("female", "male")
 TERM_GROUPS = {"woman": "female", "man": "male"}  # terms of the template vocabularies
 
 
@@ -131,24 +130,6 @@ def _occupation_pair(name: str, texts: Mapping[str, str], *, language: str, job:
     tags = {"task": "pair", "template": template, "occupation": job, "groups": "/".join(GROUPS)}
     candidates = tuple(Candidate(f"{name}-{group}", group, texts[group]) for group in GROUPS)
     return Item(name, "tmp", language, "gender", candidates, cluster=job, tags=tags)
-
-
-def languages_with_names() -> dict[str, dict[str, str]]:
-    """The group of each English name that native ones can replace, by language.
-
-    In Latin script English names are written as in English; in other scripts they are listed as usually transliterated.
-    """
-    native, foreign = load_toml("native_names.toml"), load_toml("transliterated_names.toml")
-    english = load_toml("en_names.toml")
-    return {
-        language: {
-            name: group
-            for group in GROUPS
-            for name in foreign.get(language, english)[group]
-            if name not in lists.get("words", ())
-        }
-        for language, lists in native.items()
-    }
 
 
 def native_names(items: Items, *, seed: int = 0) -> tuple[Items, int]:

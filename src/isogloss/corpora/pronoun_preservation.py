@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import UnknownName
+from ..word_lists import load_toml
 from .texts import Corpus
-from .wordlists import WORD, load_toml
+from .wordlists import WORD
 
 MARKS = "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u200c\u200d]"  # belong to their letter
 

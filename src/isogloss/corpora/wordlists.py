@@ -1,16 +1,14 @@
 """Word lists of two groups, and which group an English sentence mentions: whole words, case-aware."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from ..errors import BadData, IsoglossError, UnknownName
+from ..word_lists import load_toml
 
-FOLDER = Path(__file__).parent.parent / "data" / "gender"
 WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 KIN = re.compile(r"^(?:ex|half|step|great|grand)-|-in-law$|-to-be$", re.IGNORECASE)
 BOTH = "both"
@@ -50,11 +48,6 @@ def gender_lists(*, names: bool = True, generic: bool = True) -> tuple[WordList,
         entries = [written.get(pair[column], pair[column]) for pair in words["pairs"] if pair[column] not in left_out]
         lists.append(make_list(group, [*entries, *(given_names[group] if names else [])]))
     return lists[0], lists[1]
-
-
-def load_toml(name: str) -> dict[str, Any]:
-    """One of the files of word lists that ship."""
-    return tomllib.loads((FOLDER / name).read_text(encoding="utf-8"))
 
 
 def read_lists(sources: Sequence[str]) -> tuple[WordList, WordList]:

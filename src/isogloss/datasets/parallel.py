@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import languages
-from ..corpora.splits import sentence_items
-from ..corpora.texts import ENGLISH, open_corpus
-from ..corpora.wordlists import gender_lists
+from ..errors import satellite
 from ..files.rows import OnBadRow
 from ..files.sources import Dataset
 from ..items import Item
+
+ENGLISH = "en"
 
 
 def recognise(columns: frozenset[str]) -> bool:
@@ -20,6 +20,10 @@ def recognise(columns: frozenset[str]) -> bool:
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """All sentences of either gender; `isogloss data build split` takes other lists and as many of each."""
+    with satellite("corpora", "parallel texts"):
+        from ..corpora.splits import sentence_items
+        from ..corpora.texts import open_corpus
+        from ..corpora.wordlists import gender_lists
     for item in sentence_items(open_corpus(path, language=language), gender_lists()):
         yield replace(item, dataset="parallel", category="gender")
 

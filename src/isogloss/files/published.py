@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import languages, registry
-from ..errors import BadData, IsoglossError, UnknownName
+from ..errors import BadData, IsoglossError, UnknownName, satellite
 from .catalogue import ITEMS, Source, SourceFile, content_hash, find_source, sources
 from .downloads import NotReached, download
 from .hub import fetch_table, is_offline, report
@@ -211,9 +211,10 @@ def _stereoset_rows(path: Path, *, task: str, language: str) -> Iterator[dict[st
 
 def _split(path: Path, language: str) -> Path:
     """The sentences of a parallel corpus that mention women or men, as `isogloss data build split` writes them."""
-    from ..corpora.splits import split_corpus, write_split
-    from ..corpora.texts import open_corpus
-    from ..corpora.wordlists import gender_lists
+    with satellite("corpora", "parallel texts"):
+        from ..corpora.splits import split_corpus, write_split
+        from ..corpora.texts import open_corpus
+        from ..corpora.wordlists import gender_lists
 
     split = split_corpus(open_corpus(path, language=language), gender_lists())
     return write_split([split], path.with_name(f"sentences_{language}.jsonl"))

@@ -22,8 +22,8 @@ from .run import execute
 from .training import train_heads
 
 if TYPE_CHECKING:
-    from .connection import Cluster
     from .probe import Probe
+    from .run import Cluster
 
 
 def score(

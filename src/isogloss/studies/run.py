@@ -6,11 +6,11 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from .. import registry
 from ..analysis.study import Study, nothing_done
 from ..errors import IsoglossError
 from ..files.layout import write_atomically
@@ -30,8 +30,17 @@ from .plan import StudyPlan
 from .run_files import LIBRARIES
 from .stopping import stop_cells
 
-if TYPE_CHECKING:
-    from .connection import Cluster
+WAIT = 300  # seconds that workers have to start
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Which cluster (none: one is started on this machine), how many workers with how many threads, how long to wait."""
+
+    address: str | None = None
+    threads: int = 1
+    workers: int | None = None
+    wait: float = WAIT
 
 
 def execute(
@@ -64,11 +73,9 @@ def _score(
     announce_plan(plan, running)
     results: list[CellResult] = []
     if cluster is not None:
-        from .ray import run_on_ray
-
         there = [cells for cells in groups if load.find_source(cells[0].checkpoint, cells[0].loading).family is None]
         groups = [cells for cells in groups if cells not in there]
-        results += run_on_ray(there, running=running, cluster=cluster) if there else []
+        results += registry.get("executor", "ray")(there, running=running, cluster=cluster) if there else []
     for cells in groups:
         results += _run_checkpoint(cells, plan, running=running)
     scored = join_scored([result.scored for result in results]) if results else None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import IsoglossError
+from ..errors import IsoglossError, satellite
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,11 @@ def train_heads(path: str | Path) -> list[Path]:
 
 
 def _train_head(head: HeadTraining, base: Path) -> Path:
-    from ..nsp.articles import parse_sources
-    from ..nsp.data import PairSettings, build_data, read_pair_settings
-    from ..nsp.settings import TrainingSettings, read_training_settings
-    from ..nsp.train import train_head
+    with satellite("nsp", "training heads"):
+        from ..nsp.articles import parse_sources
+        from ..nsp.data import PairSettings, build_data, read_pair_settings
+        from ..nsp.settings import TrainingSettings, read_training_settings
+        from ..nsp.train import train_head
 
     data, out = base / head.data, base / head.out
     settings = read_training_settings(head.options, TrainingSettings(epochs=head.epochs, pairs=head.pairs))

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import languages, registry
+from ..annotation.item_changes import Change, undo
 from ..errors import BadData, IsoglossError
 from ..files.layout import row_of, write_atomically, write_items, write_json_lines
 from ..files.rows import read_json, read_rows
 from ..files.sources import read
 from ..items import Item, Items
 from ..progress import Progress, silent
-from .changes import Change, undo
 from .repairs import find_repairs, repair
 from .steps import RepairStep, steps_as_rows, take_step
 from .texts import Dropped, TranslationSession, refuse_unpaid, texts_of, translate_items

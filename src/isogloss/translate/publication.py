@@ -8,11 +8,11 @@ from pathlib import Path
 import yaml
 
 from .. import languages, registry
+from ..annotation.item_changes import CONTEXT, fields_of
 from ..checks import check_items
 from ..errors import IsoglossError, require
 from ..files.layout import write_atomically, write_items, write_json_lines
 from ..items import Items, items_hash
-from .changes import CONTEXT, fields_of
 from .project import WORK, Project
 from .repairs import REPAIRS
 from .steps import checks_against

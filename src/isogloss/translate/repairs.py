@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import languages
+from ..annotation.item_changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
 from ..checks.language_checks import target_missing
 from ..errors import UnknownName
 from ..items import BLANK, Item
 from ..languages import Language
-from .changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
 
 CLOSE = 0.4
 STEM = 3  # letters

@@ -2,38 +2,26 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import languages
-from ..errors import BadData, IsoglossError
-from ..files.cell_values import several, yes_or_no
-from ..items import BLANK, CONTRAST, Item, group_by
-from .changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
+from ..annotation.item_changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
+from ..annotation.item_reviews import Review, read_reviews
+from ..annotation.sheets import ELICITED, VERDICT_COLUMNS, write_sheet
+from ..errors import IsoglossError
+from ..files.cell_values import several
+from ..items import CONTRAST, Item, group_by
 from .project import REVIEW, Project, save_project
-from .sheets import ELICITED, VERDICT_COLUMNS, VERDICTS, read_sheet, write_sheet
 from .steps import problems_of, take_step
 from .texts import Dropped
 
 VERDICT = "verdict"
 IMPLICIT, SAYING = "implicit", "saying"
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """What one reviewer said about one item: a verdict, new texts by field, and answers to what speakers are asked."""
-
-    item: str
-    reviewer: str
-    verdict: str
-    fixes: Mapping[str, str] = field(default_factory=dict)
-    comment: str = ""
-    answers: Mapping[str, str] = field(default_factory=dict)
-    background: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,52 +101,6 @@ def import_sheets(
     project = save_project(replace(project, info=info, steps=(*project.steps, step)))
     verdicts = Counter(entry.verdict for entry in decided.values())
     return project, ReviewResult(len(decided), verdicts["fixed"], verdicts["drop"], unsure, conflicts, agreement)
-
-
-def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str] = ()) -> list[Review]:
-    """The reviews in a sheet; a row without a verdict and without a fix was not reviewed, a dropped item may be in it."""
-    reviews = []
-    for line, row in read_sheet(path):
-        if "id" not in row or "verdict" not in row:
-            raise BadData(path, 1, "a review sheet needs the columns 'id' and 'verdict'. Export it again.")
-        item = items.get(row["id"])
-        if item is None and row["id"] not in gone:
-            raise BadData(path, line, f"no item '{row['id']}' in this translation. Import it where it was exported.")
-        verdict = _verdict(row, where=(path, line))
-        if not verdict:
-            continue
-        fixes = _fixes(item, row, where=(path, line)) if item is not None else {}
-        reviewer = row.get("reviewer") or path.stem
-        details = (row.get("comment", ""), _answers(row, where=(path, line)), row.get("background", ""))
-        reviews.append(Review(row["id"], reviewer, verdict, fixes, *details))
-    return reviews
-
-
-def _verdict(row: Mapping[str, str], *, where: tuple[Path, int]) -> str:
-    """The row's verdict, or nothing; a fix that was written makes it `fixed`."""
-    written = any(text for name, text in row.items() if name.endswith("_fix"))
-    verdict = row["verdict"].casefold()
-    if verdict and verdict not in VERDICTS:
-        raise BadData(*where, f"the verdict is '{row['verdict']}'. Use one of {', '.join(VERDICTS)}.")
-    if verdict == "fixed" and not written:
-        raise BadData(*where, "the verdict is 'fixed', but there is no fix. Write one, or say 'good' or 'drop'.")
-    if not verdict and any(row.get(name) for name in ELICITED):
-        verdict = "good"
-    return "fixed" if written and verdict in ("", "good") else verdict
-
-
-def _answers(row: Mapping[str, str], *, where: tuple[Path, int]) -> dict[str, str]:
-    """What a speaker answered, in one spelling: yes or no, and the regions in the order of the alphabet."""
-    answers = {name: row[name].strip() for name in ELICITED if row.get(name, "").strip()}
-    for name in ("valid", "saying"):
-        if name in answers:
-            answer = yes_or_no(answers[name])
-            if answer is None:
-                raise BadData(*where, f"'{name}' is '{answers[name]}'. Use yes or no.")
-            answers[name] = "yes" if answer else "no"
-    if "regions" in answers:
-        answers["regions"] = ", ".join(sorted(several(answers["regions"])))
-    return answers
 
 
 def agree(reviews: Sequence[Review], pair: tuple[str, str], *, about: str = VERDICT) -> ReviewerAgreement:
@@ -253,20 +195,6 @@ def _with_answers(item: Item, answers: Mapping[str, str]) -> Item:
     if "regions" in answers:
         tags["region"] = several(answers["regions"])
     return replace(item, tags=tags)
-
-
-def _fixes(item: Item, row: Mapping[str, str], *, where: tuple[Path, int]) -> dict[str, str]:
-    """The new texts of a row by field; a context that loses BLANK is refused."""
-    columns = {CONTEXT: "context_fix", TARGET: "target_fix"} | {
-        candidate.id: f"{candidate.role}_fix" for candidate in item.candidates
-    }
-    old = fields_of(item)
-    texts = {name: row.get(column, "").strip() for name, column in columns.items()}
-    fixes = {name: text for name, text in texts.items() if text and text != old[name]}
-    cloze = any(candidate.word is not None for candidate in item.candidates)
-    if cloze and CONTEXT in fixes and fixes[CONTEXT].count(BLANK) != 1:
-        raise BadData(*where, f"the context must have BLANK once, and has it {fixes[CONTEXT].count(BLANK)} times.")
-    return fixes
 
 
 def _row(item: Item, source: Item | None, *, problems: Sequence[Any]) -> dict[str, str]:

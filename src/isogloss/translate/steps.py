@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import registry
+from ..annotation.item_changes import Change, fields_of
 from ..checks import ALL, Check, find_problems, problem_rows, problems_by_target
 from ..items import Item, Problem, group_by
 from ..reports.figures import draw_plot
 from ..reports.figures._style import DOUBLE, Canvas, check_ending, save_figure
-from .changes import Change, fields_of
 
 BAR = 40
 SHOWN = 12

@@ -16,15 +16,15 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
 from .. import languages
+from ..annotation.item_changes import CONTEXT, TARGET, fields_of, with_fields
+from ..annotation.item_reviews import read_reviews
+from ..annotation.sheets import write_sheet
 from ..checks import ALL, find_problems
 from ..checks.report import UNREADABLE
 from ..errors import IsoglossError
 from ..files.layout import row_of
 from ..files.sources import read
 from ..items import Item, Items, Problem
-from ..translate.changes import CONTEXT, TARGET, fields_of, with_fields
-from ..translate.review import read_reviews
-from ..translate.sheets import write_sheet
 from .pages import AppState, State, first, go_to, page, read_fields, run_slow
 from .uploads import Upload, find_upload, list_uploads, save_upload
 

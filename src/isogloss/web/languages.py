@@ -7,9 +7,9 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 
 from .. import languages
+from ..annotation.template_review import write_review
 from ..coverage import LanguageCoverage, cover_language
 from ..templates.lexicon import bundled_languages
-from ..translate.template_review import write_review
 from .choices import offered_data
 from .pages import page, run_quick
 

@@ -1,17 +1,20 @@
 """How many English he- and she-sentences keep the pronoun's gender in their translation."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...corpora.pronoun_preservation import Preservation, count_all
-from ...corpora.texts import open_corpora
-from ...errors import BadData
+from ...errors import BadData, satellite
 from ...files.rows import read_json
 from ...stats.resampling import wilson_interval
 from . import FigureRequest, Plot
 from ._marks import COLOURS, add_legend, whiskers
 from ._style import Canvas, language_label, new_figure
+
+if TYPE_CHECKING:
+    from ...corpora.pronoun_preservation import Preservation
 
 PRONOUNS = ("he", "she")
 COUNTED = ("corpus", "language", "pronoun", "kept", "n")
@@ -20,6 +23,9 @@ LINE = 0.34
 
 def find(request: FigureRequest) -> list[Preservation]:
     """The counts of parallel texts, or those that `data build preservation --format json` printed."""
+    with satellite("corpora", "this figure"):
+        from ...corpora.pronoun_preservation import Preservation, count_all
+        from ...corpora.texts import open_corpora
     rows: list[Preservation] = []
     language = request.languages[0] if request.languages else None
     for source in request.sources:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from . import options
+from ..cli import options
+from ..cli.commands import Commands
 
 if TYPE_CHECKING:
-    from ..nsp.trainer import TrainingStatus
+    from .trainer import TrainingStatus
 
 app = typer.Typer(help="Give a model a next-sentence head: build data, train, test.", no_args_is_help=True)
 Pairs = typer.Option(..., "--data", metavar="FOLDER", help="The folder that `isogloss nsp data` wrote.")
@@ -42,8 +43,8 @@ def build(
     """Make pairs of sentences from articles: true ones, and as many with a sentence of another article."""
     from rich.console import Console
 
-    from ..nsp.articles import parse_sources
-    from ..nsp.data import PairSettings, build_data, counts_as_text, read_pair_settings
+    from .articles import parse_sources
+    from .data import PairSettings, build_data, counts_as_text, read_pair_settings
 
     settings = read_pair_settings(options.split_pairs(option), PairSettings(seed, limit=limit))
     articles = parse_sources(sources, language=language)
@@ -89,10 +90,10 @@ def train(
 
     If --data is a file of weights (.pth, .bin, .safetensors), it takes over a head that was fine-tuned with the code of Nadeem et al. or Öztürk et al.
     """
-    from ..nsp.heads import import_head
-    from ..nsp.settings import TrainingSettings, read_lora, read_training_settings
-    from ..nsp.train import train_head
-    from ..nsp.training_card import card_as_text
+    from .heads import import_head
+    from .settings import TrainingSettings, read_lora, read_training_settings
+    from .train import train_head
+    from .training_card import card_as_text
 
     if data.is_file() and data.suffix in (".pth", ".pt", ".bin", ".safetensors"):
         import_head(model, data, out=out)
@@ -116,8 +117,8 @@ def check(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Report the head's accuracy on unseen articles, beside two baselines that do not read the pair."""
-    from ..nsp.evaluation import evaluate_head, head_test_as_text
     from ..progress import progress_bars
+    from .evaluation import evaluate_head, head_test_as_text
 
     with progress_bars() as progress:
         result = evaluate_head(model, data, limit=limit, device=device, progress=progress)
@@ -146,3 +147,6 @@ def _training() -> Iterator[Callable[[TrainingStatus], None]]:
                 bars.console.out(f"{status.step}/{status.steps} {status.message}", highlight=False)
 
         yield show
+
+
+commands = Commands("Models and languages", {"nsp": app})

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from ..cli.commands import Commands
+
 
 def serve(
     runs: Path = typer.Argument(Path("runs"), help="The folder of runs; everything that the pages store is in it."),
@@ -31,8 +33,8 @@ def serve(
     from ..errors import require
 
     require("fastapi", extra="serve")
-    from ..web.server import listen
-    from ..web.settings import Limits, ServerSettings
+    from .server import listen
+    from .settings import Limits, ServerSettings
 
     limits = Limits(warm=warm, memory=int(memory * 1e9), at_once=at_once)
     settings = ServerSettings(
@@ -45,3 +47,6 @@ def serve(
         limits=limits,
     )
     listen(settings, port=port, say=lambda line: typer.echo(line, err=True))
+
+
+commands = Commands("Look", {"serve": serve})

@@ -16,9 +16,9 @@ from ..models.load import open_model
 from ..models.model import Loading, Model
 from ..runs import open_run, read_run
 from ..storage import as_path
-from . import cells
-from .method_choice import PlannedCell, plan_scoring
-from .run_files import run_info
+from ..studies import cells
+from ..studies.method_choice import PlannedCell, plan_scoring
+from ..studies.run_files import run_info
 
 
 def pack_cells(cells: Sequence[PlannedCell]) -> str:

@@ -20,11 +20,12 @@ from ..models.journal import Journal, open_journal
 from ..progress import Progress
 from ..runs import Run, locked, part_path, read_run, read_scored, written_parts
 from ..storage import RemotePath, StoragePath, as_path
-from . import cells
-from .cells import CellResult, Running, WorkUnit
-from .connection import Cluster, connected, last_line
-from .method_choice import PlannedCell
-from .ray_worker import Worker, ending_signal, pack_cells
+from ..studies import cells
+from ..studies.cells import CellResult, Running, WorkUnit
+from ..studies.method_choice import PlannedCell
+from ..studies.run import Cluster
+from .connection import connected, last_line
+from .worker import Worker, ending_signal, pack_cells
 
 TRIES = 3
 NOT_SHARED = (

@@ -20,13 +20,13 @@ from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.methods.ask import AskSettings
 from isogloss.models.model import Loading
+from isogloss.ray_cluster.executor import TRIES, Cluster, Group, Queue, Task, record_result, unfinished_work
+from isogloss.ray_cluster.worker import Worker, pack_cells, unpack_cells
 from isogloss.storage import as_path
 from isogloss.studies import cells
 from isogloss.studies.method_choice import PlannedCell
 from isogloss.studies.pipeline import ask, score
 from isogloss.studies.plan import StudyPlan
-from isogloss.studies.ray import TRIES, Cluster, Group, Queue, Task, record_result, unfinished_work
-from isogloss.studies.ray_worker import Worker, pack_cells, unpack_cells
 from isogloss.studies.run import execute
 from support import ports, tiny
 from test_fault_tolerance import kept

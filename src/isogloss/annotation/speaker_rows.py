@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .. import languages
-from ..corpora.wordlists import load_toml
 from ..errors import UnknownName
 from ..files.sources import read
 from ..items import Item
@@ -18,6 +17,7 @@ from ..templates.lexicon import Lexicon, read_lexicon
 from ..templates.parallel import english_of, english_sentences, gloss_frames
 from ..templates.sets import read_sets
 from ..templates.vocabulary import read_toml
+from ..word_lists import load_toml
 
 FORM, WORDING, SENTENCE, PROMPT, ITEM, NAME, PRONOUN = (
     "form", "wording", "sentence", "prompt", "item", "name", "pronoun"

@@ -7,23 +7,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import IsoglossError, require
+from ..studies.run import Cluster
 
 OBJECT_STORE = 100 * 2**20
-WAIT = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """Which cluster (none: one is started on this machine), how many workers with how many threads, how long to wait."""
-
-    address: str | None = None
-    threads: int = 1
-    workers: int | None = None
-    wait: float = WAIT
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from typing import Literal
 
 import typer
 
+from ..cli import options
+from ..cli.commands import Commands
 from ..errors import IsoglossError
-from . import options
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,9 @@ def build(
 
 
 def _split(request: Build) -> None:
-    from ..corpora import splits, wordlists
-    from ..corpora.texts import open_corpora
     from ..errors import UnknownName
+    from . import splits, wordlists
+    from .texts import open_corpora
 
     for name in request.without:
         if name not in ("names", "generic"):
@@ -138,8 +139,8 @@ def _split(request: Build) -> None:
 
 
 def _pairs(request: Build) -> None:
-    from ..corpora import pairs
     from ..files.sources import read
+    from . import pairs
 
     columns = request.columns
     items = read(request.sources, language=request.languages, columns=columns, skip_bad=True)
@@ -151,8 +152,8 @@ def _pairs(request: Build) -> None:
 
 
 def _align(request: Build) -> None:
-    from ..corpora import pairs
     from ..files.sources import read
+    from . import pairs
 
     if len(request.sources) > 2:
         raise IsoglossError("'data build align' takes English pairs and those in one other language.")
@@ -169,7 +170,7 @@ def _align(request: Build) -> None:
 
 def _occupations(request: Build) -> None:
     from .. import languages
-    from ..corpora import pairs
+    from . import pairs
 
     occupation_pairs = pairs.occupation_pairs(languages.resolve(_needed(request)))
     typer.echo(f"Wrote {len(occupation_pairs)} pairs to {pairs.write_pairs(occupation_pairs, request.out)}.")
@@ -182,8 +183,8 @@ def _needed(request: Build) -> str:
 
 
 def _preservation(request: Build) -> None:
-    from ..corpora import pronoun_preservation as kept
-    from ..corpora.texts import open_corpora
+    from . import pronoun_preservation as kept
+    from .texts import open_corpora
 
     counts = kept.count_all(open_corpora(list(request.sources), target=request.target, language=request.language))
     options.show(
@@ -215,3 +216,6 @@ BUILDERS: dict[str, tuple[Callable[[Build], None], set[str]]] = {  # each with t
     "preservation": (_preservation, {"target", "language"}),
     "templates": (_templates, {"language", "category", "folder", "limit"}),
 }
+
+
+commands = Commands("Data", {"data build": build})

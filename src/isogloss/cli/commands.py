@@ -1,0 +1,50 @@
+"""Commands of satellites and of other packages: each entry point of the group `isogloss.commands` is one `Commands`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from importlib.util import find_spec
+from typing import Any
+
+import typer
+
+from .. import registry
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Commands by name, and the panel of the help that they stand in; `data build` is added to the group `data`."""
+
+    panel: str
+    functions: Mapping[str, Callable[..., Any] | typer.Typer]
+
+
+def load_commands() -> Iterator[Commands]:
+    """The commands of all satellites that are installed, and of other packages."""
+    for name, point in registry.entry_points_of("command").items():
+        if _is_there(point):
+            yield registry.get("command", name)
+
+
+def _is_there(point: EntryPoint) -> bool:
+    """Whether the module of an entry point exists: a satellite may be left out."""
+    try:
+        return find_spec(point.module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def add_commands(app: typer.Typer, panel: str, *, functions: Mapping[str, Callable[..., Any] | typer.Typer]) -> None:
+    """Add commands and groups of commands to the command line, or to a group that it has."""
+    for name, function in functions.items():
+        if isinstance(function, typer.Typer):
+            app.add_typer(function, name=name, rich_help_panel=panel)
+        elif " " in name:
+            group, _, inner = name.partition(" ")
+            named = [known.typer_instance for known in app.registered_groups if known.name == group]
+            if named and named[0] is not None:
+                named[0].command(inner)(function)
+        else:
+            app.command(name, rich_help_panel=panel)(function)

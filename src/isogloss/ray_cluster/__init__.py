@@ -1,0 +1,1 @@
+"""The same cells on a Ray cluster: attached as the executor `ray`."""
