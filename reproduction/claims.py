@@ -59,7 +59,7 @@ That it can be done at all is to the authors' credit: Öztürk et al. released t
 the chance of *one or more* false verdicts in a paper is at most 5 %, so each verdict can be quoted by itself; this is the verdict given below. With Benjamini and Hochberg's (BH), at most 5 % of the *verdicts* are expected to be
 false, which is enough for an overview and finds more. {difference}
 
-**Scores that are known to be wrong are left out first.** {faults} A claim over both tasks is not tested on one of them. {changed}
+**Scores that are known to be wrong are left out first.** {faults} A claim over both tasks is not tested on one of them. [What they would change](#what-the-wrong-scores-would-change) is listed below: {changed}.
 
 ![Each claim's deciding comparison with its 95 % confidence interval, in the direction of the claim](assets/claims.svg)
 
@@ -80,6 +80,12 @@ A claim asks for no more than its sentence. Where only a stricter reading can be
 * A verdict is about our reading of a sentence, which is shown with it. Where a sentence has several readings, there are several claims; where it says "similar" or "much", the margin is ours.
 * *Not interpretable* is about a model on these items, by a [rule](statistics.md#when-a-score-can-be-interpreted) that the papers did not know. {limits}
 * A claim that survives is not an explanation, and a score is not a harm.
+
+## What the wrong scores would change
+
+| claim of Öztürk et al. | without them | with them |
+| --- | --- | --- |
+{rows}
 """
 
 
@@ -200,7 +206,8 @@ def summarise(results: list[ig.GateResult], file: ClaimsFile) -> dict[str, str]:
         "difference": f"By BH, {len(moved)} of {len(claims)} claims that are undecided by Holm would be decided ({moves}).",
         "faults": f"Of Öztürk et al. these are {'; '.join(reasons)}; and {len(file.faults.items)} items after two with two BLANKs. "
         "[Published numbers](reproducing.md#rows-that-cannot-be-trusted) has the evidence.",
-        "changed": f"With them, {len(changed)} of {len(first)} verdicts would be different: {'; '.join(changed)}.",
+        "changed": f"{len(changed)} of {len(first)} verdicts",
+        "rows": "\n".join(changed),
         "limits": f"Of Öztürk et al., {limits[0]}." if limits else "",
     }
 

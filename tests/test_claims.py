@@ -207,7 +207,10 @@ def test_the_robustness_line_names_what_changes(scored):
     assert "without gender" not in found[0].robustness
 
 
-WRONG_SCORES = {"items": [f"i{k}" for k in range(10)], "groups": [{"model": "two", "language": "de", "why": "untrained"}]}
+WRONG_SCORES = {
+    "items": [f"i{k}" for k in range(10)],
+    "groups": [{"model": "two", "language": "de", "why": "untrained"}],
+}
 
 
 def test_scores_known_to_be_wrong_are_left_out_first_and_a_line_says_what_they_would_change(scored):

@@ -254,7 +254,7 @@ def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVe
         claim.name, UNDECIDED, "", claim.says, claim.sentence, claim.source, claim.note, mode=file.mode
     )
     if claim.needs or claim.formula is None:
-        return replace(blank, status=NOT_TESTABLE, reason=claim.needs)
+        return replace(blank, status=NOT_TESTABLE, reason=f"it needs {claim.needs}")
     try:
         tree = expand(claim.formula, evidence.catalogue, where=claim.where)
     except IsoglossError as error:
