@@ -195,9 +195,7 @@ def summarise(results: list[ig.GateResult], file: ClaimsFile) -> dict[str, str]:
     moves = ", ".join(f"{count} {status}" for status, count in decided.items())
     first = results[0].verdicts
     with_faults = [(one, one.robustness.get("with known faults", one.status)) for one in first]
-    changed = [
-        f"*{one.name}* ({one.status}; with them {status})" for one, status in with_faults if status != one.status
-    ]
+    changed = [f"| {one.name} | {one.status} | {status} |" for one, status in with_faults if status != one.status]
     names = [" ".join(selector.value for selector in group) for group in file.faults.groups]
     reasons = [f"{name} ({why})" for name, why in zip(names, file.faults.reasons, strict=True)]
     limits = [note for note in results[0].notes if "limit of competence" in note]
