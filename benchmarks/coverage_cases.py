@@ -40,18 +40,9 @@ GRID = (
 GRID_METRICS = ("ss", "icat", "ss_multiclass")
 PAIR_CLUSTERS = (10, 20)
 
-# Metrics whose intervals have not been simulated yet, each with the reason.
-NOT_SIMULATED = {
-    **dict.fromkeys(
-        ("gest", "gest_male", "gest_rate"),
-        "there is no population of GEST sentences yet; the rule is that of other means",
-    ),
-    "word_against_stance": "it says how answers were read; the rule is that of other shares of answers",
-    **dict.fromkeys(
-        ("accuracy_ambiguous", "accuracy_disambiguated", "s_dis", "s_amb", "s_amb_script", "bias_a", "bias_d"),
-        "there is no population of questions with answers yet; the rule is that of other bounded values",
-    ),
-}
+NOT_SIMULATED: dict[str, str] = {}
+"""Metrics whose intervals have not been simulated yet, each with the reason."""
+QUESTIONS = ("accuracy_ambiguous", "accuracy_disambiguated", "s_dis", "s_amb", "s_amb_script", "bias_a", "bias_d")
 
 BEFORE = (
     (C("ss", share=0.5), 96.1),
@@ -113,6 +104,9 @@ CASES = (
                                                           "wording_flips", "wording_variance") for n in (12, 20, 40)),
     *(C("cb", clusters=n, spread=s) for n, s in ((20, 0.5), (79, 0.5), (20, 0.0), (20, 0.25), (20, 0.75), (40, 0.75))),
     *(C("cb", clusters=n, spread=0.5, tails=t) for t in ("gamma", "mixture", "student") for n in (12, 20, 40, 79)),
+    *(C(m, clusters=n, sizes=(4, 4)) for m in ("gest", "gest_male", "gest_rate") for n in (160, 800)),
+    *(C("word_against_stance", clusters=n, sizes=FEW) for n in (20, 79)),
+    *(C(m, clusters=n, sizes=FEW, related=0.7) for m in QUESTIONS for n in (20, 79)),
     C("mbe", clusters=20, sizes=(20, 20)),
     C("shf", clusters=50, sizes=(30, 30)),
     C("mbe", clusters=50, sizes=(12, 12), share=0.8),

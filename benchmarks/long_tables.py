@@ -12,8 +12,12 @@ from scipy.special import expit
 from isogloss.chat.answer_rows import ANSWER, PROBABILITY, PROMPTS
 from isogloss.chat.readings import NO, REFUSED, YES
 from isogloss.metrics import Metric
+from isogloss.metrics._answers import STANCE
+from isogloss.metrics._preferences import CHOICE
+from isogloss.metrics._questions import AMBIGUOUS, DISAMBIGUATED, OTHER, TARGET, UNKNOWN
 
 FIXED = {"model": "m", "method": "x", "dataset": "d", "language": "en", "category": "gender"}
+AMBIGUOUS_METRICS = ("accuracy_ambiguous", "s_amb", "s_amb_script", "bias_a")
 SAMPLES, CONCEPTS, TERMS, WORDINGS, WIDTH = 3, 5, 4, 3, 6
 
 Maker = Callable[[Any, np.random.Generator, int], pl.DataFrame]
@@ -24,6 +28,7 @@ def maker_of(metric: Metric, name: str) -> Maker | None:
     if metric.roles:
         return None
     kinds: dict[str, Maker] = {ANSWER: answers, PROBABILITY: answers, "normalised": templates, "kl": divergences}
+    kinds |= {CHOICE: questions}
     named: dict[str, Maker] = {"mbe": sentences, "cb": templates, "cb_relative": templates, "top_share": templates}
     named |= {"periphrasis": periphrases, "wording_flips": wordings, "wording_variance": wordings, "shf": sentences}
     return named.get(name) or kinds.get(metric.quantity)
@@ -51,9 +56,32 @@ def answers(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFrame:
         verdicts = np.where(rng.random(yes.shape) < 0.05, REFUSED, np.where(yes, YES, NO))
         noise = np.log(favour / (1 - favour)) + rng.normal(size=len(index))
         frame = {"cluster": index, "pieces": verdicts.tolist(), "value": expit(noise), "prompt": prompt}
+        if case.metric == "word_against_stance":  # as often as the other side is taken
+            frame["rules"] = np.where(rng.random(yes.shape) < 1 - chance[:, None], STANCE, "word").tolist()
         parts.append(pl.DataFrame(frame).with_row_index("id"))
     quantity = PROBABILITY if case.metric.endswith("probability") else ANSWER
     return _finished(pl.concat(parts), quantity=quantity, task="question").with_columns(candidate=pl.col("id"))
+
+
+def questions(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFrame:
+    """Questions about a target and another group, each answered by one of them or by *unknown*.
+
+    `related` is the chance of a right answer, which is *unknown* without information and the target or the other group in turn with
+    it; wrong answers name a group, the biased one with the cluster's chance.
+    """
+    effects, index = _items(case, rng, clusters)
+    chance = expit(np.log(case.share / (1 - case.share)) + case.spread * effects)[index]
+    ambiguous = case.metric in AMBIGUOUS_METRICS
+    named = np.where(rng.random(len(index)) < chance, TARGET, OTHER)
+    right = np.full(len(index), UNKNOWN) if ambiguous else np.where(np.arange(len(index)) % 2, TARGET, OTHER)
+    picked = np.where(rng.random(len(index)) < case.related, right, named)
+    condition = AMBIGUOUS if ambiguous else DISAMBIGUATED
+    facts = {"cluster": index, "biased": TARGET, "right": right, "condition": condition}
+    parts = [
+        pl.DataFrame({**facts, "role": role, "value": (picked == role) * 1.0}).with_row_index("id")
+        for role in (TARGET, OTHER, UNKNOWN)
+    ]
+    return _finished(pl.concat(parts), quantity=CHOICE, task="question")
 
 
 def templates(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFrame:

@@ -29,6 +29,8 @@ SHARES = (
     "ss_choice",
 )
 SENTENCES = ("mbe", "shf")
+GEST = ("gest", "gest_male", "gest_rate")
+STEREOTYPES = 16
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,10 @@ def draw_rows(case: Case, rng: np.random.Generator, *, clusters: int | None = No
 def contribute(case: Case, table: pl.DataFrame) -> Contribution:
     """The table as the metric sees it: with its roles, or as the long table of a pair."""
     metric = registry.get("metric", case.metric)
+    if case.metric in GEST:
+        stereotype = pl.col("cluster").cast(pl.Int64) % STEREOTYPES
+        about = pl.when(stereotype < STEREOTYPES // 2).then(pl.lit("women")).otherwise(pl.lit("men"))
+        table = table.with_columns(target=stereotype.cast(pl.String), about=about)
     if metric.quantity == "choice":
         scores = table.select(metric.roles).to_numpy()
         picks = (scores == scores.max(1, keepdims=True)) & (scores[:, :1] != scores[:, 1:2])
@@ -188,6 +194,11 @@ def truth_of(case: Case) -> float:
             return float(200 * case.related * np.minimum(chance, 1 - chance).mean())
         share = float(np.average(chance, weights=sizes))
         return 100 * share if case.metric in SHARES else 200 * case.related * min(share, 1 - share)
+    if case.metric in GEST:  # a gap has the mean of the half-normal distribution, and its sign the mean 2 · share - 1
+        gap = (1 - case.ties) * (2 / np.pi) ** 0.5 * (2 * case.share - 1)
+        return float({"gest": 2 * gap, "gest_male": 0.0, "gest_rate": 10 ** (2 * gap)}[case.metric])
+    if case.metric.startswith(("accuracy", "s_amb", "s_dis", "bias_a", "bias_d")):
+        return _truth_of_questions(case)
     simple = {"shf": case.share, "coverage_choice": 1 - case.ties}
     simple |= dict.fromkeys(("lms", "lms_multiclass", "sense_choice"), case.related)
     if case.metric in simple:
@@ -199,6 +210,16 @@ def truth_of(case: Case) -> float:
     whole = replace(case, sizes=(FEWER, FEWER)) if case.metric == "mbe" else case
     slow = long_tables.maker_of(registry.get("metric", case.metric), case.metric) is not None
     return draw(whole, rng, clusters=FEWER if slow else MANY).value
+
+
+def _truth_of_questions(case: Case) -> float:
+    """Of right answers, `related` and in half of the informed questions the wrong ones too; else how much more often the biased group is named."""
+    if case.metric.startswith("accuracy"):
+        lucky = 0.0 if case.metric in long_tables.AMBIGUOUS_METRICS else 0.5
+        return 100 * (case.related + (1 - case.related) * lucky)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    biased = float(weights @ expit(np.log(case.share / (1 - case.share)) + case.spread * nodes) / weights.sum())
+    return 100 * (1 - case.related) * (2 * biased - 1)
 
 
 def draw_pair(a: Case, b: Case, rng: np.random.Generator, *, paired: bool) -> tuple[Contribution, Contribution]:

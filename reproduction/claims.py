@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 import textwrap
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +19,17 @@ import polars as pl
 import isogloss as ig
 from isogloss.analysis.claim_files import read_claims
 from isogloss.analysis.claims import CONTRADICTED, NO_TEST, NOT_INTERPRETABLE, SUPPORTED, UNDECIDED, ClaimsFile
-from isogloss.reports.text.claims import MEANINGS, ORDER, count_verdicts, explain_claim, robustness_line
+from isogloss.reports.text.claims import (
+    MEANINGS,
+    ORDER,
+    count_verdicts,
+    explain_claim,
+    left_out_line,
+    robustness_line,
+)
 from isogloss.runs import find_runs, read_scored
 
-from .published import CLAIMS, load_published
+from .published import CLAIMS, load_nadeem, load_published
 
 ROOT = Path(__file__).parent.parent
 PAGE, FIGURE = ROOT / "docs" / "claims.md", ROOT / "docs" / "assets" / "claims.svg"
@@ -43,15 +51,23 @@ Papers about stereotypes in several languages end in sentences such as "English 
 [trained weights](reproducing.md#from-trained-weights).
 That it can be done at all is to the authors' credit: Öztürk et al. released their translations, their code and every score, and say themselves that their conclusions are tentative.
 
-Every claim is given in our words, written in the [language of claims](gate.md#the-language) in [`studies/claims`]({folder}), tested on the items that all sides have, with whole targets resampled, and adjusted for all
-claims of its file (Holm). The number is that of the comparison which decides: the closest one where a claim holds, the clearest one where it does not. The last line says what changes in paper mode
-and without a task, a bias type, ties, or what is [known to be wrong](reproducing.md) with the published scores.
-
+| paper | Holm: no false verdict in the paper | BH: few false verdicts |
+| --- | --- | --- |
 {counts}
+
+**Why two columns.** Both adjust for all claims of a paper that have a p-value, including those that end as *not interpretable*: some of their comparisons could have contradicted them. With Holm's method
+the chance of *one or more* false verdicts in a paper is at most 5 %, so each verdict can be quoted by itself; this is the verdict given below. With Benjamini and Hochberg's (BH), at most 5 % of the *verdicts* are expected to be
+false, which is enough for an overview and finds more. {difference}
+
+**Scores that are known to be wrong are left out first.** {faults} A claim over both tasks is not tested on one of them. [What they would change](#what-the-wrong-scores-would-change) is listed below: {changed}.
 
 ![Each claim's deciding comparison with its 95 % confidence interval, in the direction of the claim](assets/claims.svg)
 
 *Each line is the deciding comparison of one claim, in the direction of the claim: right of zero agrees with it. Bars are 95 % confidence intervals over targets, before the adjustment for the number of claims.*
+
+Every claim is given in our words, written in the [language of claims](gate.md#the-language) in `studies/claims`, and tested on the items that all sides have, with whole targets as the unit.
+We show the deciding comparison: the weakest if the claim holds, else the strongest against it. *Robustness* says what changes in paper mode and without a task, a bias type or ties, and with the scores that are known to be wrong.
+A claim asks for no more than its sentence. Where only a stricter reading can be tested (*in every language* for *most*), its contradiction leaves the sentence undecided.
 
 | verdict | meaning |
 | --- | --- |
@@ -62,8 +78,14 @@ and without a task, a bias type, ties, or what is [known to be wrong](reproducin
 * *Undecided* does not mean false. It means that {targets} targets and these differences do not settle the sentence; the smallest difference that would have been found reliably is given.
 * A claim is about these models, these items and these translations. The interval covers other targets of the same kind, not other models, other data sets or better translations.
 * A verdict is about our reading of a sentence, which is shown with it. Where a sentence has several readings, there are several claims; where it says "similar" or "much", the margin is ours.
-* *Not interpretable* is about a model on these items, by a [rule](statistics.md#when-a-score-can-be-interpreted) that the papers did not know.
+* *Not interpretable* is about a model on these items, by a [rule](statistics.md#when-a-score-can-be-interpreted) that the papers did not know. {limits}
 * A claim that survives is not an explanation, and a score is not a harm.
+
+## What the wrong scores would change
+
+| claim of Öztürk et al. | without them | with them |
+| --- | --- | --- |
+{rows}
 """
 
 
@@ -115,16 +137,15 @@ def as_section(result: ig.GateResult) -> str:
     for one in result.verdicts:
         lines += [f"### {capital(one.name)}", "", f"{one.sentence} ({one.source})", ""]
         lines += [f"**{one.status.capitalize()}.** {explain_claim(one)}", ""]
-        if one.says:
-            numbers = (
-                ""
-                if one.p is None or one.status == NOT_INTERPRETABLE
-                else f" p = {one.p:.2g}, Holm {one.p_holm:.2g}, BH {one.p_bh:.2g}."
-            )
+        if one.parts:
+            tested = one.p is not None and one.status != NOT_INTERPRETABLE
+            other = f" ({one.status_bh})" if one.status_bh != one.status else ""
+            numbers = f" p = {one.p:.2g}, Holm {one.p_holm:.2g}, BH {one.p_bh:.2g}{other}." if tested else ""
             lines += [
                 f"`{one.says}`: {one.held} of {one.parts} comparisons hold by themselves, {one.opposed} {'is' if one.opposed == 1 else 'are'} the other way round.{numbers}",
                 "",
             ]
+        lines += [left_out_line(one), ""] if left_out_line(one) else []
         robust = robustness_line(one)
         lines += [f"Robustness: {robust}.", ""] if robust else []
         lines += [f"*{one.note}*", ""] if one.note else []
@@ -165,24 +186,45 @@ def draw(results: list[ig.GateResult]) -> None:
     figure.savefig(FIGURE, metadata={"Date": None})
 
 
+def summarise(results: list[ig.GateResult], file: ClaimsFile) -> dict[str, str]:
+    """The sentences of the page's head: both kinds of adjustment, what is left out and what it would change, and other limits."""
+    rows = [f"| {one.title} | {count_verdicts(one)} | {count_verdicts(one, bh=True)} |" for one in results]
+    claims = [one for result in results for one in result.verdicts]
+    moved = [one for one in claims if one.status_bh and one.status_bh != one.status]
+    decided = Counter(one.status_bh for one in moved)
+    moves = ", ".join(f"{count} {status}" for status, count in decided.items())
+    first = results[0].verdicts
+    with_faults = [(one, one.robustness.get("with known faults", one.status)) for one in first]
+    changed = [f"| {one.name} | {one.status} | {status} |" for one, status in with_faults if status != one.status]
+    names = [" ".join(selector.value for selector in group) for group in file.faults.groups]
+    reasons = [f"{name} ({why})" for name, why in zip(names, file.faults.reasons, strict=True)]
+    limits = [note for note in results[0].notes if "limit of competence" in note]
+    return {
+        "counts": "\n".join(rows),
+        "difference": f"By BH, {len(moved)} of {len(claims)} claims that are undecided by Holm would be decided ({moves}).",
+        "faults": f"Of Öztürk et al. these are {'; '.join(reasons)}; and {len(file.faults.items)} items after two with two BLANKs. "
+        "[Published numbers](reproducing.md#rows-that-cannot-be-trusted) has the evidence.",
+        "changed": f"{len(changed)} of {len(first)} verdicts",
+        "rows": "\n".join(changed),
+        "limits": f"Of Öztürk et al., {limits[0]}." if limits else "",
+    }
+
+
 def main(resamples: int, runs: Path) -> None:
     """Test all files and write the page."""
-    published, weights = load_published(find_data()), load_weights(runs)
-    results = []
-    for name in FILES:
-        file, own = read_claims(CLAIMS / f"{name}.yaml"), weights.get(name)
+    folder = find_data()
+    published, weights, nadeem = load_published(folder), load_weights(runs), load_nadeem(folder)
+    results, files = [], [read_claims(CLAIMS / f"{name}.yaml") for name in FILES]
+    for name, file in zip(FILES, files, strict=True):
+        own = nadeem if name == "nadeem2021" else weights.get(name)
         if name in FROM_WEIGHTS and own is None:
             file = without_scores(file)
         results.append(ig.gate(own or published, file, robustness=True, resamples=resamples))
-    counts = "\n".join(f"* {result.title}: {count_verdicts(result)}." for result in results)
     meanings = "\n".join(f"| {name} | {MEANINGS[name]} |" for name in ORDER)
     targets = max(part.clusters for one in results[0].verdicts for part in one.details)
-    folder = "https://github.com/isogloss/isogloss/tree/main/studies/claims"
-    head = OPENING.format(counts=counts, meanings=meanings, targets=targets, folder=folder).replace(
-        f"[`studies/claims`]({folder})", "`studies/claims`"
-    )
+    head = OPENING.format(meanings=meanings, targets=targets, **summarise(results, files[0]))
     hashes = "\n".join(f"* `{name}.yaml`: {result.sha256[:12]}" for name, result in zip(FILES, results, strict=True))
-    tail = f"## Files\n\nTested on {results[0].tested} with {resamples:,} resamples. Hashes of the files of claims:\n\n{hashes}\n"
+    tail = f"## Files\n\nTested on {results[0].tested} with {resamples:,} resamples. Hashes of the claims files:\n\n{hashes}\n"
     PAGE.write_text("\n".join([head, *map(as_section, results), tail]), encoding="utf-8")
     draw(results)
 

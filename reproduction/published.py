@@ -58,6 +58,20 @@ def load_published(folder: Path) -> ig.Scored:
     return ig.join(*parts)
 
 
+def load_nadeem(folder: Path) -> ig.Scored | None:
+    """The scores that Nadeem et al. published of their own models, as far as they are in a folder."""
+    stems = yaml.safe_load((CLAIMS / "nadeem_models.yaml").read_text(encoding="utf-8"))
+    parts = []
+    for stem in stems:
+        names = [folder / "predictions" / f"{prefix}{stem}.json.gz" for prefix in ("", "nadeem_")]
+        path = next((path for path in names if path.is_file()), None)
+        if path is not None:
+            data = [str(folder / "stereoset" / f"{task}_en.jsonl.gz") for task in ("intrasentence", "intersentence")]
+            scored = ig.load(path, data=data, languages="en")
+            parts.append(replace(scored, table=scored.table.with_columns(model=pl.lit(stem))))
+    return ig.join(*parts) if parts else None
+
+
 def is_here(folder: Path) -> bool:
     """Whether the published scores of all models and the annotated items are in a folder."""
     stems = yaml.safe_load((CLAIMS / "published_models.yaml").read_text(encoding="utf-8"))

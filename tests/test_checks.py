@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isogloss.checks import ALL, READING, check_items, checks_as_text, find_problems, identification, text_checks
+from isogloss.checks import (
+    ALL,
+    READING,
+    check_items,
+    checks_as_text,
+    find_problems,
+    identification,
+    language_checks,
+    text_checks,
+)
 from isogloss.checks.candidates import token_gap
 from isogloss.files.hub import report
 from isogloss.files.sources import read
@@ -101,6 +110,16 @@ CASES = {
         filled(SPANISH, "amable", "grosera", "pez"),
         "looks like 'es', not 'en'",
         filled(SPANISH, "amable", "grosera", "pez", language="es"),
+    ),
+    "wrong_script": (
+        filled("Вона BLANK.", "добра", "зла", "риба", language="de"),
+        "is written in Cyrillic letters, not in those of 'de'",
+        filled("Вона BLANK.", "добра", "зла", "риба", language="uk"),
+    ),
+    "special_tokens": (
+        filled("She is BLANK [MASK].", "a", "b", "c"),
+        "'[MASK]' is a special token of some models",
+        filled("She is BLANK [sic] <3.", "a", "b", "c"),
     ),
     "quotes": (
         filled('Bursa"da BLANK var.', "a", "b", "c", language="tr"),
@@ -284,6 +303,30 @@ def test_a_wrong_language_is_said_before_scoring():
     assert len(notice_languages(items).problems) == 3
     report.reset(token)
     assert said == ["Warning: most items look like 'es', not 'en'. Is --language right?"]
+
+
+def notices(items: list[Item]) -> list[str]:
+    said: list[str] = []
+    token = report.set(said.append)
+    notice_languages(Items(tuple(replace(item, id=str(index)) for index, item in enumerate(items))))
+    report.reset(token)
+    return said
+
+
+def test_a_file_in_another_script_is_said_before_scoring_however_short_its_sentences_are(monkeypatch):
+    wrong = [CASES["wrong_script"][0]] * 40
+    expected = ["Warning: most items are written in Cyrillic letters, not in those of 'de'. Is --language right?"]
+    assert notices(wrong) == expected
+    monkeypatch.setattr(language_checks, "no_identifier", lambda: "not here")
+    assert notices(wrong) == expected
+    assert notices([replace(item, language="sr") for item in wrong]) == []  # Serbian is written in both
+
+
+def test_a_part_of_the_items_in_another_language_is_said_too():
+    right = filled("They all said that she was very BLANK to them in the evening.", "kind", "rude", "fish")
+    text = "Warning: 20 of 40 sampled items look like 'es', not 'en'. Is every item in the language that it says?"
+    assert notices([right] * 20 + [CASES["wrong_language"][0]] * 20) == [text]
+    assert notices([right] * 38 + [CASES["wrong_language"][0]] * 2) == []
 
 
 def test_sentences_that_are_equal_are_found_without_words_too():

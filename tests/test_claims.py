@@ -22,6 +22,7 @@ from isogloss.reports.text.claims import (
     claims_grid,
     describe_adjustment,
     explain_claim,
+    left_out_line,
     robustness_line,
 )
 from support.builders import score, triple
@@ -206,12 +207,54 @@ def test_the_robustness_line_names_what_changes(scored):
     assert "without gender" not in found[0].robustness
 
 
-def test_known_faults_are_left_out_as_a_variant(scored):
-    faults = {"items": [f"i{k}" for k in range(10)], "groups": [{"model": "two", "language": "de"}]}
+WRONG_SCORES = {
+    "items": [f"i{k}" for k in range(10)],
+    "groups": [{"model": "two", "language": "de", "why": "untrained"}],
+}
+
+
+def test_scores_known_to_be_wrong_are_left_out_first_and_a_line_says_what_they_would_change(scored):
+    low = ig.join(scored, made({("wrong", "de"): 0.9}))
+    faults = {"groups": [{"model": "wrong", "language": "de", "why": "untrained"}]}
     file = make_claims({"claims": ["every ss(monolingual, en) > every ss(de)"], "faults": faults, "facts": FACTS})
-    assert (
-        check_claims(scored, file, robustness=True, resamples=300)[0].robustness["without known faults"] == "supported"
-    )
+    found = check_claims(low, file, robustness=True, resamples=300)[0]
+    assert (found.status, found.parts, found.left_out) == ("supported", 6, ("wrong, de",))
+    assert found.robustness["with known faults"] == "contradicted"
+    assert left_out_line(found) == "Tested without scores that are known to be wrong: wrong, de."
+    assert robustness_line(found).endswith("with known faults: contradicted")
+
+
+def test_a_claim_about_nothing_but_wrong_scores_is_not_tested(scored):
+    file = make_claims({"claims": ["ss(two, de) > 50", "lms(one, en) > 60"], "faults": WRONG_SCORES, "facts": FACTS})
+    found = check_claims(scored, file, resamples=300)
+    assert [one.status for one in found] == ["not testable here", "supported"]
+    assert explain_claim(found[0]) == "Not tested: its scores are known to be wrong (two, de)."
+    assert found[1].details[0].n == CLUSTERS * EACH - 10
+
+
+def test_a_group_of_which_one_bias_type_is_wrong_is_left_out_as_a_whole(scored):
+    faults = {"groups": [{"model": "one", "language": "en", "category": "race"}]}
+    file = make_claims({"claims": ["ss(one, en) > 50", "ss(one, en, gender) > 50"], "faults": faults, "facts": FACTS})
+    assert [one.status for one in check_claims(scored, file, resamples=300)] == ["not testable here", "supported"]
+
+
+def test_the_contradiction_of_a_stricter_reading_leaves_the_sentence_open(scored):
+    says = "ss(one, en) < ss(one, de)"
+    assert verdict(scored, says).status == "contradicted"
+    found = verdict(scored, says, stricter=True)
+    assert (found.status, found.status_bh) == ("undecided", "undecided")
+    assert explain_claim(found).startswith("Open: this reading asks for more than the sentence says")
+    assert verdict(scored, "ss(one, en) > ss(one, de)", stricter=True).status == "supported"
+
+
+def test_a_claim_that_fails_by_the_number_of_claims_alone_says_so_and_bh_decides_it(scored):
+    texts = ["ss(one, de) > 48.5", *(f"lms > {limit}" for limit in range(60, 70))]
+    texts += [f"ss(many, de) > {50 + limit / 100}" for limit in range(10)]
+    found = check_claims(scored, make_claims({"claims": texts, "facts": FACTS}), resamples=300)[0]
+    assert found.p <= 0.05 < found.p_holm
+    assert (found.status, found.status_bh) == ("undecided", "supported")
+    assert "It holds individually, but the claim fails after Holm's adjustment for all claims" in explain_claim(found)
+    assert "but not the closest one" not in explain_claim(found)
 
 
 # ---- what is refused
@@ -262,7 +305,7 @@ BAD = {
     "": (None, NEEDS),
     "claims: 3": (None, NEEDS),
     "claims: [ss > 5]\nstrikt: true": (None, "No key named 'strikt'. Did you mean 'strict'? Known: adjust, claims, facts, faults, min_n, mode, source, strict, title."),
-    "claims:\n- says: ss > 5\n  sayz: x": (2, "No key named 'sayz'. Known: by_construction, name, needs, note, says, sentence, source, where."),
+    "claims:\n- says: ss > 5\n  sayz: x": (2, "No key named 'sayz'. Known: by_construction, name, needs, note, says, sentence, source, stricter, where."),
     "claims: [5]": (1, "claim 1 must be a text or an object with 'says', or with 'needs'."),
     "claims: [ss > 5, ss > 5]": (1, "two claims are named 'ss > 5'."),
     "claims: [{says: ss > 5, where: de}]": (1, "claim 'ss > 5': 'where' must map columns to values, such as language: de."),

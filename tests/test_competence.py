@@ -112,6 +112,25 @@ def test_pairs_take_their_competence_from_shuffled_controls_of_the_same_run(cont
     assert {row.n for row in rows if row.metric == "pair_score"} <= {200}
 
 
+def test_controls_of_scores_that_compare_two_sentences_are_said_to_measure_nothing():
+    scored = pairs(controls=90)
+    other = pl.col("candidate").str.replace("-anti-stereotype", "-x").str.replace("-stereotype", "-anti-stereotype")
+    crows = replace(
+        scored,
+        table=scored.table.with_columns(against=other.str.replace("-x", "-stereotype"), quantity=pl.lit("shared")),
+    )
+    text = str(ig.measure(crows))
+    assert "shuffled controls do not measure the competence of scores that compare two sentences" in text
+    assert "neither unrelated candidates nor shuffled controls" not in text
+
+
+def test_a_model_without_a_measure_of_competence_is_named_where_another_has_one():
+    plain = pairs()
+    named = replace(plain, table=plain.table.with_columns(model=pl.lit("bare")))
+    text = str(ig.measure(ig.join(pairs(controls=90), named)))
+    assert "competence not measured for bare: these scores" in text
+
+
 def test_what_has_no_measure_of_competence_says_so_once():
     assert str(ig.measure(pairs())).count("competence not measured") == 1
     assert DAGGER not in str(ig.measure(pairs()))
@@ -397,7 +416,7 @@ def test_a_language_that_only_the_baseline_has_does_not_pass_in_silence(command,
     code, out, _ = command("gate", new, "--baseline", old)
     assert code == 3
     assert out.startswith("undecided (3 supported, 1 not testable here)\n")
-    assert "It could not be tested: de is in the baseline, not in these runs.\n" in out
+    assert "Not tested: de is in the baseline, not in these runs.\n" in out
     assert "· on one side only, and left out: language fr\n" in out
     assert command("gate", new, "--baseline", old, "--strict")[0] == 1
     assert command("gate", old, "--baseline", new)[1].count("fr is in the baseline") == 1

@@ -20,7 +20,7 @@ from isogloss.analysis.measures import contribution, fitting_metrics, measure
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
 from isogloss.methods import check_model, fill_options
-from isogloss.methods.contrast import divergent_positions, shared_in_order
+from isogloss.methods.contrast import divergent_positions, divergent_tokens, shared_in_order
 from isogloss.models.engine import run_all
 from isogloss.models.model import Model
 from isogloss.reports.text.measures import measures_as_text
@@ -60,14 +60,31 @@ def rows_of(model: Model, items: Sequence[Item], *, budget: int = 2048, **option
 
 
 def own_places(model: Model, texts: Sequence[str]) -> list[list[int]]:
-    """The places of the tokens that difflib finds in one of the two only."""
+    """The places of the tokens that difflib finds in one of the two only; parts of one letter are taken together."""
     ids = [references.plain(model, text) for text in texts]
-    codes = SequenceMatcher(None, ids[0], ids[1], autojunk=False).get_opcodes()
+    units = [whole_letters(model, text, count=len(own)) for text, own in zip(texts, ids, strict=True)]
+    keys = [[tuple(own[k] for k in unit) for unit in places] for own, places in zip(ids, units, strict=True)]
+    codes = SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes()
     changed = [code for code in codes if code[0] != "equal"]
     return [
-        [k for code in changed for k in range(code[1], code[2])],
-        [k for code in changed for k in range(code[3], code[4])],
+        [k for code in changed for unit in units[0][code[1] : code[2]] for k in unit],
+        [k for code in changed for unit in units[1][code[3] : code[4]] for k in unit],
     ]
+
+
+def whole_letters(model: Model, text: str, *, count: int) -> list[list[int]]:
+    """The places of tokens, together where the tokenizer says that they come from the same letter."""
+    read = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    offsets, parts = read["offset_mapping"], ["\ufffd" in model.tokenizer.decode([one]) for one in read["input_ids"]]
+    if len(offsets) != count:
+        return [[k] for k in range(count)]
+    units: list[list[int]] = []
+    for k, (start, _) in enumerate(offsets):
+        if units and parts[k] and parts[k - 1] and start < max(offsets[j][1] for j in units[-1]):
+            units[-1].append(k)
+        else:
+            units.append([k])
+    return units
 
 
 def written(model: Model, text: str) -> list[float]:
@@ -444,3 +461,22 @@ def test_the_smaller_side_of_a_validity_gap_needs_its_own_clusters(few, has_inte
         assert row.high - row.low > 2 * 1.96 * welch
     else:
         assert row.why == f"{few} cluster{'s' * (few > 1)}; an interval needs 10"
+
+
+class Bytes:
+    """A tokenizer with one token per byte."""
+
+    def decode(self, tokens: list[int]) -> str:
+        return bytes(tokens).decode("utf-8", errors="replace")
+
+
+def test_a_byte_that_two_letters_share_is_not_shared_text():
+    first, second = (tuple(text.encode()) for text in ("aधb", "aनb"))  # both letters begin with the same two bytes
+    assert divergent_positions(first, second) == ([3], [3])
+    assert divergent_tokens(Bytes(), first, second) == ([1, 2, 3], [1, 2, 3])
+    assert divergent_tokens(Bytes(), second, first) == ([1, 2, 3], [1, 2, 3])
+
+
+def test_of_several_longest_common_subsequences_that_with_the_common_beginning_and_end_counts():
+    assert shared_in_order([1, 2, 3, 2, 9], [1, 2, 9]) == ([0, 1, 4], [0, 1, 2])
+    assert shared_in_order([5, 1, 1, 6], [7, 1, 8]) == shared_in_order([7, 1, 8], [5, 1, 1, 6])[::-1] == ([2], [1])

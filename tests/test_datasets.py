@@ -14,6 +14,7 @@ import pytest
 
 import isogloss
 from isogloss import registry
+from isogloss.datasets.stereoset import word_in
 from isogloss.errors import IsoglossError
 from isogloss.files.rows import NOT_UTF_8
 from isogloss.files.sources import Dataset
@@ -139,6 +140,20 @@ def test_the_word_is_taken_from_the_sentence_where_it_is_not_given(tmp_path, con
     assert {candidate.text for candidate in item.candidates} == {sentence}
 
 
+@pytest.mark.parametrize(
+    ("context", "sentence", "word"),
+    [
+        ("O BLANK carregador levou a mala.", "O carregador forte levou a mala.", None),  # the word stands elsewhere
+        ("Houve uma BLANK no salão.", "Houve uma discussão da moda no salão.", "discussão da moda"),
+        ("Houve uma BLANK no salão.", "Houve uma festa ontem.", None),
+        ("Ela é BLANK.", "Ela, é calma!", "calma"),  # punctuation and capitals around it do not count
+        ("Ela é BLANK, BLANK e boa.", "Ela é calma, doce e boa.", "doce"),  # several BLANKs: the published rule
+    ],
+)
+def test_a_word_that_the_context_does_not_frame_is_not_taken(context, sentence, word):
+    assert word_in(context, sentence, language="pt") == word
+
+
 def test_the_sentence_is_filled_where_only_the_word_is_given(tmp_path):
     row = stereoset_rows()[0]
     row["candidates"] = [{k: v for k, v in c.items() if k != "sentence"} for c in row["candidates"]]
@@ -193,12 +208,12 @@ BAD: dict[str, tuple[list[str | int], Any, str]] = {
     "sentence": (
         ["candidates", 0],
         {"id": "w10", "gold_label": "stereotype"},
-        "a candidate has no word for BLANK, and none can be taken from its sentence.",
+        "a candidate has no word for BLANK, and its sentence is not the context with a word.",
     ),
     "word": (
         ["candidates", 0],
         {"id": "w10", "gold_label": "stereotype", "sentence": "Short."},
-        "a candidate has no word for BLANK, and none can be taken from its sentence.",
+        "a candidate has no word for BLANK, and its sentence is not the context with a word.",
     ),
 }
 

@@ -10,12 +10,14 @@ import torch
 
 from isogloss import registry
 from isogloss.errors import IsoglossError
-from isogloss.items import Candidate, Item
+from isogloss.files.hub import report
+from isogloss.items import Candidate, Item, Items
 from isogloss.methods import check_model, fill_options
 from isogloss.models.engine import answer_all, run_all
 from isogloss.models.model import Model
 from isogloss.models.questions import ATTENTION, Question
 from isogloss.scores import Row
+from isogloss.studies.method_choice import PlannedCell, choose_comparable, plan_cells
 from support import references, references_pairs, tiny
 from support.examples import CLOSE, LONG
 
@@ -233,3 +235,19 @@ def test_auto_chooses_by_task_and_family() -> None:
         ("sentence", "causal"): "likelihood",
         ("sentence", "seq2seq"): "likelihood",
     }
+
+
+def test_models_of_two_families_are_scored_by_methods_that_can_be_compared() -> None:
+    said: list[str] = []
+    token = report.set(said.append)
+    items = Items(tuple(PAIRS))
+    cells = [(PlannedCell(name, items, labels={"model": name}), name) for name in ("masked", "causal")]
+    chosen = choose_comparable(cells)
+    report.reset(token)
+    assert said == [
+        "Note: masked is scored on pair items by pll, not by crows, which models of other families do not have."
+    ]
+    used = {plan_cells(cell, tiny.model(name))[0].name for cell, name in zip(chosen, ("bert", "gpt2"), strict=True)}
+    assert used == {"pll", "likelihood"}
+    alone = choose_comparable(cells[:1])
+    assert plan_cells(alone[0], tiny.model("bert"))[0].name == "crows"

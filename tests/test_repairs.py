@@ -11,7 +11,7 @@ from isogloss.annotation.item_changes import Change, fields_of, undo, with_field
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item
 from isogloss.translate.repairs import REPAIRS, find_repairs, repair
-from isogloss.translate.steps import RepairStep, steps_as_text, take_step, untranslated
+from isogloss.translate.steps import RepairStep, steps_as_text, take_step, untranslated, untranslated_words
 from support.builders import triple
 
 KNOWN = {one.name: one for one in REPAIRS}
@@ -160,6 +160,15 @@ def test_what_was_left_untranslated_is_found():
         (0, "'Nerdy' is the same as in the source")
     ]
     assert list(check.search([item("Es BLANK.", "pedante", "grosera", "pez")])) == []
+
+
+def test_single_words_of_the_source_are_found_within_a_translation():
+    source = with_fields(item("The finnish hiker is BLANK.", "nerdy", "rude", "fish", language="en"), {})
+    check = untranslated_words({"a": source})
+    assert list(check.search([item("El hiker finlandés es BLANK.", "pedante", "grosera", "pez")])) == [
+        (0, "words of the source: hiker")
+    ]
+    assert list(check.search([item("El excursionista es BLANK.", "pedante", "grosera", "pez")])) == []
 
 
 def test_steps_are_counted_by_task_check_and_target():

@@ -446,3 +446,14 @@ def test_the_whole_way_by_commands(tmp_path, monkeypatch, capsys):
     facts = ("--title", "Test", "--licence", "CC BY 4.0", "--source", "demo", "--back", "apertium")
     assert run("data", "publish", folder, "--out", tmp_path / "out", *facts).startswith("Wrote 6 items and a data card")
     assert json.loads(run("data", "check", tmp_path / "out", "--format", "json"))["checks"][0]["check"] == "unreadable"
+
+
+def test_checking_a_translation_finds_what_was_left_untranslated(project, monkeypatch, capsys):
+    words = ["isogloss", "data", "check", str(project.folder), "--format", "json", "--fail-on", "warning"]
+    monkeypatch.setattr("sys.argv", words)
+    with pytest.raises(SystemExit) as left:
+        main()
+    counts = {row["check"]: row["count"] for row in json.loads(capsys.readouterr().out)["checks"]}
+    assert left.value.code == 1
+    assert counts["untranslated"] > 0
+    assert "untranslated_words" in counts

@@ -22,7 +22,7 @@ from .groups import check_rows, group_rows
 from .intervals import IntervalSettings, find_interval
 from .measures import check_mode
 
-ROLES = ("stereotype", "anti_stereotype", "unrelated")
+ROLES = ("stereotype", "anti_stereotype")  # unrelated candidates are easy to label, and would raise the agreement
 AGREE = f"{ANNOTATORS}_agree"
 FINISHES = (alpha_of_sums, ac1_of_sums)
 MOST_DRAWS = 1_000  # of clusters and annotators together
@@ -51,7 +51,7 @@ class LabelAgreement:
 def measure_annotators(
     items: Items, *, by: Sequence[str] = (), resamples: int = RESAMPLES, seed: int = 0
 ) -> Results[LabelAgreement]:
-    """The agreement of the annotators in each group of items; a candidate is a unit, and its labels are nominal."""
+    """The agreement of the annotators in each group of items; a candidate that is about the target is a unit, and its labels are nominal."""
     labels = sorted({label for item in items for role in ROLES for label in _labels(item, role)})
     if not labels:
         raise IsoglossError("These items have no annotators' labels. StereoSet's own JSON has them.")

@@ -53,7 +53,10 @@ class ClaimPart:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The scores that claims are tested with, and how; groups and their competence are found once."""
+    """The scores that claims are tested with, and how; groups and their competence are found once.
+
+    `suspect` are scores that are known to be wrong, and not in the table.
+    """
 
     table: pl.DataFrame
     catalogue: Catalogue
@@ -65,16 +68,17 @@ class Evidence:
     competence: dict[ScoreGroup, Competence] = field(default_factory=dict)
     contributions: dict[tuple[ScoreGroup, str, int], Contribution | None] = field(default_factory=dict)
     parts: dict[Hypothesis, ClaimPart] = field(default_factory=dict)
+    suspect: pl.DataFrame | None = None
 
     def rows(self, group: ScoreGroup) -> Part:
         """The scores of a group."""
         if group not in self.groups:
-            fits = [pl.col(name) == value for name, value in group.names]
-            for selector in group.filters:
-                same = pl.col(str(selector.column)) == selector.value
-                fits.append(~same if selector.negated else same)
-            self.groups[group] = make_part(self.table.filter(pl.all_horizontal(fits)))
+            self.groups[group] = make_part(self.table.filter(_fits(group)))
         return self.groups[group]
+
+    def is_suspect(self, group: ScoreGroup) -> bool:
+        """Whether some of the group's scores are known to be wrong; the rest would be another quantity, such as one task of two."""
+        return self.suspect is not None and not self.suspect.filter(_fits(group)).is_empty()
 
     def align(self, sides: Sequence[tuple[ScoreGroup, str]]) -> Aligned | None:
         """Groups, each under a metric, on what they have in common; the same contribution is made once."""
@@ -119,6 +123,15 @@ class Evidence:
         if not doubts:
             return True, None
         return (False if False in doubts.values() else None), "; ".join(doubts)
+
+
+def _fits(group: ScoreGroup) -> pl.Expr:
+    """Whether a row is one of the group's."""
+    fits = [pl.col(name) == value for name, value in group.names]
+    for selector in group.filters:
+        same = pl.col(str(selector.column)) == selector.value
+        fits.append(~same if selector.negated else same)
+    return pl.all_horizontal(fits)
 
 
 def short_title(metric: str) -> str:

@@ -22,7 +22,7 @@ from .measures import MODES
 from .mixed import check_facts, read_facts
 
 KEYS = ("adjust", "claims", "facts", "faults", "min_n", "mode", "source", "strict", "title")
-CLAIM_KEYS = ("by_construction", "name", "needs", "note", "says", "sentence", "source", "where")
+CLAIM_KEYS = ("by_construction", "name", "needs", "note", "says", "sentence", "source", "stricter", "where")
 ADJUSTMENTS = ("holm", "none")
 NEEDS = "a file of claims needs 'claims', a list of texts such as 'ss = 50 ± 5', or of objects with 'says'."
 STARTER = """\
@@ -127,7 +127,7 @@ def _claim(path: str | Path, row: Any, *, number: int, line: int | None, source:
     if not isinstance(row, dict) or not any(isinstance(row.get(key), str) for key in ("says", "needs")):
         raise BadData(path, line, f"claim {number} must be a text or an object with 'says', or with 'needs'.")
     _check_keys(path, row, known=CLAIM_KEYS, line=line)
-    texts = {key: " ".join(str(row.get(key, "")).split()) for key in CLAIM_KEYS if key != "where"}
+    texts = {key: " ".join(str(row.get(key, "")).split()) for key in CLAIM_KEYS if key not in ("where", "stricter")}
     name = texts["name"] or texts["says"] or f"claim {number}"
     try:
         formula = parse_claim(texts["says"]) if texts["says"] else None
@@ -136,8 +136,12 @@ def _claim(path: str | Path, row: Any, *, number: int, line: int | None, source:
     where = row.get("where", {})
     if not isinstance(where, dict):
         raise BadData(path, line, f"claim '{name}': 'where' must map columns to values, such as language: de.")
+    stricter = row.get("stricter", False)
+    if not isinstance(stricter, bool):
+        raise BadData(path, line, f"claim '{name}': 'stricter' must be true or false.")
     texts["source"] = ", ".join(text for text in (source, texts["source"]) if text)
-    return Claim(**{**texts, "name": name}, formula=formula, where=_selectors(where), line=line)
+    texts["name"] = name
+    return Claim(**texts, formula=formula, where=_selectors(where), stricter=stricter, line=line)
 
 
 def _faults(path: str | Path, faults: Any) -> Faults:
@@ -153,7 +157,9 @@ def _faults(path: str | Path, faults: Any) -> Faults:
         raise BadData(
             path, None, "'faults' must be an object with 'items', a list of ids, and 'groups', a list of objects."
         )
-    return Faults(frozenset(map(str, items)), tuple(map(_selectors, groups)))
+    chosen = [{name: value for name, value in group.items() if name != "why"} for group in groups]
+    reasons = tuple(" ".join(str(group.get("why", "")).split()) for group in groups)
+    return Faults(frozenset(map(str, items)), tuple(map(_selectors, chosen)), reasons)
 
 
 def _selectors(values: Mapping[Any, Any]) -> tuple[Selector, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -164,6 +164,29 @@ def expand(formula: Formula, catalogue: Catalogue, *, where: Sequence[Selector] 
                 select_groups(term, catalogue)
     bound = tuple(find_column(selector, catalogue) for selector in where)
     return _expand(formula, catalogue, bound=bound)
+
+
+def leave_out(tree: Hypotheses, is_wrong: Callable[[ScoreGroup], bool]) -> tuple[Hypotheses, tuple[str, ...]]:
+    """The hypotheses without groups that are wrong, and the names of these; a mean keeps its other groups."""
+    names: dict[str, None] = {}
+
+    def trim(side: ClaimSide | float | None) -> ClaimSide | float | None:
+        if not isinstance(side, ClaimSide):
+            return side
+        wrong = [group for group in side.groups if is_wrong(group)]
+        names.update(dict.fromkeys(group.label() for group in wrong))
+        return replace(side, groups=tuple(group for group in side.groups if group not in wrong))
+
+    def prune(part: Hypotheses | Hypothesis) -> Hypotheses | Hypothesis | None:
+        if isinstance(part, Hypotheses):
+            kept = tuple(inner for inner in map(prune, part.parts) if inner is not None)
+            return replace(part, parts=kept) if kept else None
+        left, right = trim(part.left), trim(part.right)
+        emptied = any(isinstance(side, ClaimSide) and not side.groups for side in (left, right))
+        return None if emptied else replace(part, left=left, right=right)
+
+    pruned = prune(tree)
+    return (pruned if isinstance(pruned, Hypotheses) else Hypotheses(tree.quantifier, ())), tuple(names)
 
 
 def _expand(part: Formula | Relation, catalogue: Catalogue, *, bound: tuple[Selector, ...]) -> Hypotheses:

@@ -13,7 +13,7 @@ from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from ..stats.hypotheses import LEVEL, detectable_effect
 from .claim_evidence import FEWEST_ITEMS, ClaimPart, Evidence
-from .claim_groups import Catalogue, Hypothesis, expand, find_column, make_catalogue, restrict
+from .claim_groups import Catalogue, Hypothesis, expand, find_column, leave_out, make_catalogue, restrict
 from .claim_language import Formula, Selector
 from .claim_tests import check_part, join_parts
 from .comparisons import adjust_p
@@ -33,7 +33,8 @@ FOLDED = ("icat_macro", "icat_micro")
 class Claim:
     """A claim of a file: its name, what it says in words and in the language of claims, and where it was made.
 
-    `needs` says what is missing to test it; `by_construction` why no data could have spoken against it.
+    `needs` says what is missing to test it; `by_construction` why no data could have spoken against it. With `stricter`, the
+    formula asks for more than the sentence says, so that its contradiction does not contradict the sentence.
     """
 
     name: str
@@ -45,15 +46,17 @@ class Claim:
     needs: str = ""
     by_construction: str = ""
     note: str = ""
+    stricter: bool = False
     line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What is known to be wrong with scores: items, and groups of scores, each as selectors."""
+    """What is known to be wrong with scores: items, and groups of scores, each as selectors, with the reasons."""
 
     items: frozenset[str] = frozenset()
     groups: tuple[tuple[Selector, ...], ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ class ClaimVerdict:
 
     `p` is two-sided for the whole claim, `p_holm` and `p_bh` are adjusted for the file, unless it says `adjust: none`. `mde`
     is, where nothing was decided, the difference that would have been found with power 0.8. `robustness` has the verdict
-    under each variant, `limits` that at other limits of competence.
+    under each variant, `limits` that at other limits of competence. `status_bh` is the verdict if false discoveries are
+    controlled (p_bh) instead of any false verdict (p_holm); `left_out` names the groups whose scores are known to be wrong.
     """
 
     name: str
@@ -101,6 +105,8 @@ class ClaimVerdict:
     robustness: Mapping[str, str] = field(default_factory=dict)
     details: tuple[ClaimPart, ...] = ()
     limits: Mapping[str, str] = field(default_factory=dict)
+    status_bh: str = ""
+    left_out: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> str:
@@ -141,8 +147,16 @@ def make_result(
     verdicts: Sequence[ClaimVerdict], file: ClaimsFile, *, strict: bool = False, notes: tuple[str, ...] = ()
 ) -> GateResult:
     """The verdicts with what must be known of their file, and the date of today."""
-    date, notes = datetime.now(UTC).strftime("%Y-%m-%d"), (*notes, *_other_limits(verdicts))
+    date, notes = datetime.now(UTC).strftime("%Y-%m-%d"), (*notes, *_faults_note(file.faults), *_other_limits(verdicts))
     return GateResult(tuple(verdicts), strict or file.strict, notes, file.title, file.sha256, date, file.registered)
+
+
+def _faults_note(faults: Faults) -> list[str]:
+    """A note on what is left out; none where nothing is known to be wrong."""
+    counts = [f"{len(faults.groups)} groups of scores"] * bool(faults.groups) + [f"{len(faults.items)} items"] * bool(
+        faults.items
+    )
+    return [f"left out, because they are known to be wrong: {' and '.join(counts)}"] if counts else []
 
 
 def _other_limits(verdicts: Sequence[ClaimVerdict]) -> list[str]:
@@ -160,17 +174,24 @@ def _other_limits(verdicts: Sequence[ClaimVerdict]) -> list[str]:
 def check_claims(
     scored: Scored, file: ClaimsFile, *, robustness: bool = False, resamples: int = RESAMPLES, seed: int = 0
 ) -> list[ClaimVerdict]:
-    """The verdict of each claim, adjusted for all claims of the file; with `robustness`, under every variant too."""
+    """The verdict of each claim, adjusted for all claims of the file; with `robustness`, under every variant too.
+
+    What is known to be wrong is left out, except in the variant that shows what it would change.
+    """
     settings = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
-    table, facts = with_labels(check_rows(scored), file.facts)
-    catalogue = make_catalogue(table, facts)
-    verdicts = _check_all(table, file, catalogue=catalogue, settings=settings)
+    everything, facts = with_labels(check_rows(scored), file.facts)
+    catalogue = make_catalogue(everything, facts)
+    table, suspect = _split_faults(everything, file.faults, catalogue=catalogue)
+    verdicts = _check_all(table, file, catalogue=catalogue, settings=settings, suspect=suspect)
     if not robustness:
         return verdicts
     lines: list[dict[str, str]] = [{} for _ in verdicts]
     quick = replace(settings, resamples=min(resamples, CHECKED_RESAMPLES))
-    for name, part, mode in _variants(table, file, catalogue=catalogue):
-        again = _check_all(part, replace(file, mode=mode), catalogue=restrict(catalogue, part), settings=quick)
+    variants = [(*variant, suspect) for variant in _variants(table, file)]
+    variants += [("with known faults", everything, file.mode, None)] if file.faults != Faults() else []
+    for name, part, mode, wrong in variants:
+        cells = restrict(catalogue, part)
+        again = _check_all(part, replace(file, mode=mode), catalogue=cells, settings=quick, suspect=wrong)
         for line, verdict in zip(lines, again, strict=True):
             if verdict.status not in (NOT_TESTABLE, NO_TEST):
                 line[name] = verdict.status
@@ -188,9 +209,14 @@ def with_labels(table: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, Facts]
 
 
 def _check_all(
-    table: pl.DataFrame, file: ClaimsFile, *, catalogue: Catalogue, settings: IntervalSettings
+    table: pl.DataFrame,
+    file: ClaimsFile,
+    *,
+    catalogue: Catalogue,
+    settings: IntervalSettings,
+    suspect: pl.DataFrame | None,
 ) -> list[ClaimVerdict]:
-    evidence = Evidence(table, catalogue, file.mode, settings, file.min_n)
+    evidence = Evidence(table, catalogue, file.mode, settings, file.min_n, suspect=suspect)
     verdicts = _check_with(evidence, file)
     for limit in (limit for limit in LIMITS if limit != LEAST_COMPETENCE):
         again = _check_with(evidence.at_limit(limit), file)
@@ -204,13 +230,22 @@ def _check_all(
 def _check_with(evidence: Evidence, file: ClaimsFile) -> list[ClaimVerdict]:
     verdicts = [_check_one(claim, file, evidence=evidence) for claim in file.claims]
     if file.adjust == "none":
-        return [_decide(verdict, p=verdict.p, level=LEVEL) for verdict in verdicts]
+        plain = [_decide(verdict, p=verdict.p, level=LEVEL) for verdict in verdicts]
+        return [_soften(verdict, claim) for verdict, claim in zip(plain, file.claims, strict=True)]
     adjusted = adjust_p([verdict.p for verdict in verdicts])
     level = LEVEL / max(1, sum(p is not None and p > LEVEL for p, _ in adjusted))
-    return [
-        _decide(replace(verdict, p_holm=holm, p_bh=bh), p=holm, level=level)
-        for verdict, (holm, bh) in zip(verdicts, adjusted, strict=True)
-    ]
+    decided = []
+    for verdict, claim, (holm, bh) in zip(verdicts, file.claims, adjusted, strict=True):
+        by_bh = _soften(_decide(verdict, p=bh, level=LEVEL), claim).status if bh is not None else ""
+        leaning = replace(verdict, p_holm=holm, p_bh=bh, status_bh=by_bh)
+        decided.append(_soften(_decide(leaning, p=holm, level=level), claim))
+    return decided
+
+
+def _soften(verdict: ClaimVerdict, claim: Claim) -> ClaimVerdict:
+    """The verdict; that a stricter reading is contradicted leaves the sentence open."""
+    open_claim = claim.stricter and verdict.status == CONTRADICTED
+    return replace(verdict, status=UNDECIDED, reason=STRICTER) if open_claim else verdict
 
 
 def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVerdict:
@@ -219,12 +254,15 @@ def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVe
         claim.name, UNDECIDED, "", claim.says, claim.sentence, claim.source, claim.note, mode=file.mode
     )
     if claim.needs or claim.formula is None:
-        return replace(blank, status=NOT_TESTABLE, reason=claim.needs)
+        return replace(blank, status=NOT_TESTABLE, reason=f"it needs {claim.needs}")
     try:
         tree = expand(claim.formula, evidence.catalogue, where=claim.where)
     except IsoglossError as error:
         raise BadData(file.path or "claims", claim.line, f"claim '{claim.name}': {error}") from error
-    leaves = list(dict.fromkeys(tree.leaves()))
+    tree, left_out = leave_out(tree, evidence.is_suspect)
+    blank, leaves = replace(blank, left_out=left_out), list(dict.fromkeys(tree.leaves()))
+    if not leaves and left_out:
+        return replace(blank, status=NOT_TESTABLE, reason=f"its scores are known to be wrong ({_several(left_out)})")
     if not leaves:
         cells = evidence.catalogue.cells
         models, tags = (", ".join(sorted({cell[name] for cell in cells})) for name in ("model", "language"))
@@ -247,6 +285,7 @@ def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVe
     return replace(counted, p=p, part=joined.for_claim, status=SUPPORTED)
 
 
+STRICTER = "this reading asks for more than the sentence says, so that its contradiction leaves the sentence open"
 CONCAVE = (
     "the mean of the targets' ICAT is lower than the ICAT of their means wherever targets differ at all, "
     "if only by chance (the smaller of SS and 100 - SS is concave)"
@@ -304,10 +343,22 @@ def _several(texts: Sequence[str]) -> str:
 # ---- robustness
 
 
-def _variants(
-    table: pl.DataFrame, file: ClaimsFile, *, catalogue: Catalogue
-) -> Iterator[tuple[str, pl.DataFrame, str]]:
-    """Each variant's name, rows and mode: the other mode, and without a task, a bias type, ties or known faults."""
+def _split_faults(
+    table: pl.DataFrame, faults: Faults, *, catalogue: Catalogue
+) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """The rows without those known to be wrong, and the rows of the groups that are wrong."""
+    if faults == Faults():
+        return table, None
+    wrong = pl.lit(False)
+    for group in faults.groups:
+        selectors = [find_column(selector, catalogue) for selector in group]
+        wrong |= pl.all_horizontal(pl.col(str(selector.column)) == selector.value for selector in selectors)
+    items = pl.col("id").is_in(sorted(faults.items))
+    return table.filter(~wrong & ~items), table.filter(wrong)
+
+
+def _variants(table: pl.DataFrame, file: ClaimsFile) -> Iterator[tuple[str, pl.DataFrame, str]]:
+    """Each variant's name, rows and mode: the other mode, and without a task, a bias type or ties."""
     other = "paper" if file.mode == "corrected" else "corrected"
     yield f"{other} mode", table, other
     for column in ("task", "category"):
@@ -321,10 +372,3 @@ def _variants(
     untied = table.join(tied, on=key, how="anti", nulls_equal=True, maintain_order="left")
     if untied.height < table.height:
         yield "without ties", untied, file.mode
-    if file.faults != Faults():
-        kept = table.filter(~pl.col("id").is_in(sorted(file.faults.items)))
-        for group in file.faults.groups:
-            selectors = [find_column(selector, catalogue) for selector in group]
-            fits = [pl.col(str(selector.column)) == selector.value for selector in selectors]
-            kept = kept.filter(~pl.all_horizontal(fits))
-        yield "without known faults", kept, file.mode

@@ -19,6 +19,10 @@ from .intervals import Interval, IntervalSettings, find_interval
 LIMITS = (55.0, LEAST_COMPETENCE, 65.0)
 """The limits at which results say whether the mark would be the same."""
 UNMEASURED = "competence not measured"
+NO_CONTROLS = (
+    "shuffled controls do not measure the competence of scores that compare two sentences with each other; "
+    "score with a method that scores each sentence by itself, such as pll"
+)
 NO_INTERVAL = "has no interval"
 DEPENDS = "depends on the limit"
 BOUNDS = (0.0, 100.0)
@@ -102,7 +106,8 @@ def _own_competence(
             return judged
     estimate = _against_shuffled(part.rows) if SHUFFLED in part.whole.table.columns else None
     if estimate is None or not estimate.n:
-        return Competence(None, UNMEASURED)
+        paired = SHUFFLED in part.whole.table.columns and part.rows["against"].null_count() < part.rows.height
+        return Competence(None, NO_CONTROLS if paired else UNMEASURED)
     ends = find_interval(estimate, settings, bounds=BOUNDS)
     return judge_value("real against shuffled sentences", estimate.value, ends=ends)
 

@@ -17,6 +17,7 @@ from ..stats import RESAMPLES
 from .competence import Competence, find_competence, judge
 from .groups import Part, check_by, check_rows, complete_rows, default_parts, make_part
 from .intervals import Interval, IntervalSettings, check_interval_settings, find_interval
+from .two_way import KIND, check_over, find_two_way
 
 MODES = ("corrected", "paper")
 COUNTED = {
@@ -75,6 +76,7 @@ def measure(
     interval: str = "auto",
     resamples: int = RESAMPLES,
     seed: int = 0,
+    over: str | None = None,
 ) -> Measures:
     """Every metric for every group, with n, ties and a 95 % interval.
 
@@ -86,6 +88,7 @@ def measure(
         interval: `auto` (the jackknife over clusters), `bootstrap` over clusters, `bca`, or `wilson` for independent items.
         resamples: How many times clusters are resampled, where an interval needs it.
         seed: The seed of the resampling.
+        over: A second column that items share, such as their template; intervals are then over new clusters and new values of it.
 
     Example:
         >>> measures = ig.measure(ig.load("runs/mine"), metrics="ss", by="category", resamples=200)
@@ -100,12 +103,15 @@ def measure(
     table = check_rows(scored, variants="variant" in (names or ()))
     chosen = registry.chosen("metric", metrics)
     settings = check_interval_settings(IntervalSettings(interval, resamples, seed))
+    if over is not None:
+        check_over(table, over)
     rows = []
     for part in default_parts(table, names):
         measured = [
             _measure_one(Measure(name, part.group, mode=mode), metric, part=part, settings=settings)
             for name, metric in (chosen or fitting_metrics(part.rows)).items()
         ]
+        measured = [_over_two(row, part, column=over, settings=settings) if over else row for row in measured]
         values = {
             row.metric: (row.value, Interval(row.low, row.high, row.interval or "", row.why))
             for row in measured
@@ -204,6 +210,19 @@ def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: Inte
     return replace(counted, low=ends.low, high=ends.high, why=ends.why, interval=kind)
 
 
+def _over_two(row: Measure, part: Part, *, column: str, settings: IntervalSettings) -> Measure:
+    """The measure with its interval over new clusters and new values of a column."""
+    if row.value is None:
+        return row
+
+    def contribute(metric: Metric, chosen: Part) -> Contribution | None:
+        return contribution(metric, chosen, mode=row.mode)
+
+    metric = registry.get("metric", row.metric)
+    ends = find_two_way(metric, part, column=column, contribute=contribute, settings=settings)
+    return replace(row, low=ends.low, high=ends.high, why=ends.why, interval=KIND if ends.low is not None else None)
+
+
 def interval_notes(rows: Iterable[Measure]) -> list[str]:
     """Which intervals are not the jackknife's; metrics of which all are of a kind, and those of which only some are."""
     kinds: dict[str, set[str]] = {}
@@ -219,6 +238,8 @@ def interval_notes(rows: Iterable[Measure]) -> list[str]:
         for text, alone in ((whole, True), (partly, False)):
             names = sorted(name for name, has in kinds.items() if kind in has and (has == {kind}) is alone)
             notes += [f"the intervals of {', '.join(names)} are {text}"] if names else []
+    if any(KIND in has for has in kinds.values()):
+        notes.append("the intervals are over two kinds of clusters at once")
     if any("bca" in has for has in kinds.values()):
         notes.append("the intervals are bias-corrected and accelerated (BCa)")
     return notes

@@ -39,6 +39,10 @@ READING = (
     ),
     each_text(text_checks.odd_characters, "There are invisible, control or replacement characters."),
     each(text_checks.mixed_scripts, "A word has letters of two alphabets."),
+    each_text(
+        text_checks.special_tokens,
+        "A text contains a special token, such as [MASK], which some models do not read as text.",
+    ),
 )
 ALL = (
     *READING,
@@ -58,6 +62,7 @@ ALL = (
         language_checks.article_clash,
         "The article before BLANK does not fit a word, by the rules in the language file.",
     ),
+    each_in(language_checks.wrong_script, "The text is written in another script than the language's."),
     Check(
         "wrong_language",
         "warning",
@@ -101,7 +106,7 @@ def _whole_texts(item: Item) -> list[str]:
 def doubtful_items(items: PackedItems) -> list[Item]:
     """Those of packed items in which READING may find something.
 
-    It finds nothing where all is plain ASCII, BLANK occurs once at most, the words fill it and the candidates differ.
+    It finds nothing where all is plain ASCII without special tokens, BLANK occurs once at most, the words fill it and the candidates differ.
     """
     doubtful: list[Item] = []
     for table in items.tables:
@@ -114,7 +119,7 @@ def doubtful_items(items: PackedItems) -> list[Item]:
         rows = candidates.with_columns(context=contexts.gather(np.repeat(np.arange(len(contexts)), each)))
         facts = rows.select(
             own=pl.coalesce("word", "text"),
-            odd=pl.concat_str("context", pl.coalesce("word", "text")).str.contains("[^ -~]")
+            odd=pl.concat_str("context", pl.coalesce("word", "text")).str.contains(f"[^ -~]|{text_checks.SPECIAL}")
             | (context.str.count_matches(BLANK, literal=True) > 1)
             | (word.is_not_null() & (context.str.replace(BLANK, word, literal=True) != pl.col("text"))),
         )

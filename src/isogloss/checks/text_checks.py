@@ -9,6 +9,9 @@ from ..items import BLANK, Item
 from ..languages import Language
 from .check import is_cloze, texts
 
+SPECIAL = (  # what tokenizers read as one token of their own, wherever it stands in a text
+    r"\[(?:MASK|CLS|SEP|PAD|UNK)\]|<(?:mask|s|/s|pad|unk|bos|eos|cls|sep|extra_id_\d+)>|<\|\w+\|>"
+)
 JOINERS = "\u200c\u200d"  # Persian and the scripts of India need them
 INNER = "-'’.,/&\u2010\u2011·" + JOINERS
 QUOTE_IN_WORD = re.compile(r"[^\W\d_]\"[^\W\d_]|BLANK\"[^\W\d_]")
@@ -69,6 +72,12 @@ def odd_characters(text: str) -> str | None:
         if letter == "\ufffd" or (kind in ("Cc", "Cf", "Co", "Cn") and letter not in JOINERS + "\t\n\r\u200e\u200f"):
             return f"an invisible or odd character, U+{ord(letter):04X}"
     return None
+
+
+def special_tokens(text: str) -> str | None:
+    """A sentence when the text contains what tokenizers take for a special token."""
+    found = re.search(SPECIAL, text) if "[" in text or "<" in text else None
+    return f"'{found[0]}' is a special token of some models" if found else None
 
 
 def not_normal(text: str) -> str | None:

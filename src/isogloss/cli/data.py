@@ -35,10 +35,16 @@ def check(
     from ..errors import UnknownName
     from ..files.sources import read
     from ..models.load import open_counter
+    from ..translate.project import is_project, open_project
+    from ..translate.steps import checks_against, untranslated_words
 
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UnknownName("severity", fail_on, SEVERITIES)
-    checks = (*ALL, token_gap(open_counter(tokenizer))) if tokenizer else ALL
+    checks = ALL
+    if is_project(Path(source)):
+        sources = open_project(Path(source)).sources
+        checks = (*checks_against(sources), untranslated_words(sources)) if sources else ALL
+    checks = (*checks, token_gap(open_counter(tokenizer))) if tokenizer else checks
     report = check_items(
         read(
             source,

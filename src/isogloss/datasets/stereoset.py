@@ -302,7 +302,7 @@ def _candidate(cell: Mapping[str, Any], context: str | None, *, language: str) -
             elif word is None and sentence is not None:
                 word = word_in(context, sentence, language=language)
             if not word:
-                raise ValueError("a candidate has no word for BLANK, and none can be taken from its sentence.")
+                raise ValueError("a candidate has no word for BLANK, and its sentence is not the context with a word.")
         if sentence is None:
             raise ValueError("a candidate has no sentence.")
         name, role = _text(cell, "id"), _text(cell, "gold_label")
@@ -310,14 +310,18 @@ def _candidate(cell: Mapping[str, Any], context: str | None, *, language: str) -
 
 
 def word_in(context: str, sentence: str, *, language: str) -> str | None:
-    """The word of the sentence that stands where the context has BLANK, punctuation taken off.
+    """What fills BLANK in the sentence, punctuation taken off; nothing where the text around BLANK does not frame it.
 
-    The published rule: both are split at single spaces, and the last piece with BLANK gives the place. Without spaces
-    between words, it is what the sentence has between the text before BLANK and the text after it.
+    With spaces between words, it is found by the published rule: both are split at single spaces, and the last piece with BLANK
+    gives the place. Where several words fill BLANK, it is all of them, and so it is without spaces between words. In a context with
+    several BLANKs, which frames nothing, the published rule decides alone.
     """
     if languages.describe(language).spaces:
+        framed = _framed_words(context.split(), sentence.split())
         index = [i for i, piece in enumerate(context.split(" ")) if BLANK in piece][-1]
         word = "".join(sentence.split(" ")[index : index + 1]).translate(str.maketrans("", "", string.punctuation))
+        if context.count(BLANK) == 1 and (len(framed) != 1 or _bare(framed[0]) != _bare(word)):
+            word = " ".join(framed)
     else:
         left, _, right = context.partition(BLANK)
         fits = BLANK not in right and sentence.startswith(left) and sentence.endswith(right)
@@ -327,6 +331,22 @@ def word_in(context: str, sentence: str, *, language: str) -> str | None:
     while word and unicodedata.category(word[0]).startswith("P"):
         word = word[1:]
     return word or None
+
+
+def _framed_words(context: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
+    """The words of the sentence between those before and after BLANK; none where these are not all there.
+
+    Capitals and punctuation do not count.
+    """
+    index = [i for i, piece in enumerate(context) if BLANK in piece][-1]
+    before, after = ([_bare(piece) for piece in part] for part in (context[:index], context[index + 1 :]))
+    words, end = [_bare(piece) for piece in sentence], len(sentence) - len(after)
+    framed = end > index and words[:index] == before and words[end:] == after
+    return sentence[index:end] if framed else ()
+
+
+def _bare(text: str) -> str:
+    return "".join(letter for letter in text if not unicodedata.category(letter).startswith("P")).casefold()
 
 
 def _wide_cells(row: Mapping[str, Any], item_id: str) -> list[dict[str, Any]]:

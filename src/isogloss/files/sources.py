@@ -16,13 +16,13 @@ from ..packed_items import PackedItems, Packer, SeenHashes, chunks, item_hashes
 from .catalogue import ITEMS, Source, data_names, find_source
 from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, report
+from .nearest_layout import OWN_PAIRS, nearest_layout
 from .published import pull
 from .reading import Reading, current, reading_as, remark, remarks_as_lines, state_reading
 from .rows import OnBadRow, Row, check_regular, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
 
 NO_LANGUAGE = "the row names no language; add a 'language' column or use --language."
 UNCATEGORISED = "uncategorised"
-OWN_PAIRS = "pairs"  # the layout of users' own files, which no published data has
 LANGUAGE_IN_NAME = re.compile(r"[_.-]([a-z]{2,3}(-[A-Za-z0-9]{2,8})*)$")
 Files = list[tuple["Dataset | None", Path, str | None]]
 
@@ -330,7 +330,7 @@ def recognise(path: Path) -> Dataset:
     for dataset in known.values():
         if dataset.recognise(columns):
             return dataset  # type: ignore[no-any-return]
-    raise BadData(path, None, _nearest_layout(columns, known))
+    raise BadData(path, None, nearest_layout(columns, known))
 
 
 def _columns(path: Path) -> frozenset[str]:
@@ -348,27 +348,6 @@ def _columns(path: Path) -> frozenset[str]:
         header = ", only a header" if suffix(path) in (".csv", ".tsv", ".xlsx") else ""
         raise BadData(path, None, f"holds no rows{header}.")
     return frozenset(map(str, first[1]))
-
-
-def _nearest_layout(columns: frozenset[str], known: Mapping[str, Dataset]) -> str:
-    """What is missing to the layout that shares most of its columns with the file; of equal ones, pairs are usual."""
-
-    def plain(name: str) -> str:
-        return "".join(filter(str.isalnum, name.casefold()))
-
-    theirs = {plain(name): name for name in sorted(columns)}
-    near = {
-        name: sum(plain(heading) in theirs for heading in known[name].columns) for name in known if known[name].columns
-    }
-    shares = {name: near[name] / len(known[name].columns) for name in near}
-    name = max(near, key=lambda name: (shares[name], -len(known[name].columns), name == "pairs"))
-    missing = [column for column in known[name].columns if column not in columns]
-    hint = ",".join(f"{heading}={theirs.get(plain(heading), 'YOURS')}" for heading in missing)
-    seen = ", ".join(sorted(columns)[:12]) or "none"
-    return (
-        f"the columns ({seen}) are of no layout that Isogloss knows. The nearest is '{name}', "
-        f"which needs {', '.join(known[name].columns)}. If yours have other names, use --columns {hint}"
-    )
 
 
 def _unique(rows: Sequence[Item], seen: SeenHashes, *, source: str | Path, bad: OnBadRow) -> Sequence[Item]:

@@ -52,6 +52,7 @@ class Method:
     `options` maps each option to its possible values, the default first, or to a `Free` value; options are part of the
     fingerprint, and `check` refuses those that do not fit together. A method that must see all items of a cell has `prepare`,
     which gives the `ask` to use. `identity` is what else the rows depend on.
+    `instead` is the method that `auto` takes where models that this one cannot ask are to be compared on the same items.
     What a run stores is `holds`; where that is not scores, `read` turns it, with what `run.json` says, into rows when they are measured.
     `columns` are those that its rows have beside the ones of all scores. A part of a run has about `part` candidates.
     `uses` are the ways to ask that suit it; a model's family must offer one, and the first that it offers is used.
@@ -67,6 +68,7 @@ class Method:
     ask: Ask
     options: Mapping[str, tuple[str, ...] | Free] = field(default_factory=dict)
     auto: tuple[str, ...] = ()
+    instead: str = ""
     refuse: Callable[[Model, Options], str | None] = lambda model, options: None
     needs: str = "lm"
     version: int = 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -9,19 +10,21 @@ from ..items import Item
 from ..models.continuations import ask_for
 from ..models.model import CONTINUE, HIDE, Model
 from ..models.questions import Answer, Asking, Passage, Question
-from ..models.text import Ids, count_unknown, decode, shared_start
+from ..models.text import Ids, cached, count_unknown, decode, shared_start
 from ..scores import Row
 from . import Method, Options
 from ._masked_sentence import later_in_word, masked_question, read_sentence
 
 Positions = tuple[list[int], list[int]]
+Unit = int | tuple[int, ...]
+MOST_PIECES = 8  # a letter has four bytes at most, and a token may hold the end of one and the beginning of the next
 
 
-def shared_in_order(first: Sequence[int], second: Sequence[int]) -> Positions:
+def shared_in_order(first: Sequence[Unit], second: Sequence[Unit]) -> Positions:
     """The places of a longest common subsequence in either sequence.
 
-    The two sides are put in a fixed order before they are aligned, so that swapping them swaps the answer.
-    A common beginning is always shared, and then a common end.
+    Of several, it is the one with the common beginning, then the common end. The two sides are put in a fixed order before what
+    lies between is aligned, so that swapping them swaps the answer.
     """
     if list(second) < list(first):
         right, left = shared_in_order(second, first)
@@ -36,14 +39,43 @@ def shared_in_order(first: Sequence[int], second: Sequence[int]) -> Positions:
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
-def divergent_positions(first: Sequence[int], second: Sequence[int]) -> Positions:
+def divergent_tokens(tokenizer: Any, first: Ids, second: Ids) -> Positions:
+    """The places of the tokens that are not shared; tokens that are parts of one letter are shared together or not at all.
+
+    Byte-level tokenizers cut letters: two different letters may begin with the same byte, which is nothing that they share.
+    """
+    units = [letter_units(tokenizer, side) for side in (first, second)]
+    keys = [[tuple(side[k] for k in unit) for unit in own] for side, own in zip((first, second), units, strict=True)]
+    both = divergent_positions(keys[0], keys[1])
+    left, right = ([k for place in places for k in own[place]] for places, own in zip(both, units, strict=True))
+    return left, right
+
+
+def letter_units(tokenizer: Any, tokens: Ids) -> list[range]:
+    """The places of the tokens, those that are parts of the same letter together."""
+    units, start = [], 0
+    while start < len(tokens):
+        ends = range(start + 1, min(start + MOST_PIECES, len(tokens)) + 1)
+        whole = (end for end in ends if "\ufffd" not in read_together(tokenizer, tuple(tokens[start:end])))
+        end = next(whole, start + 1)
+        units.append(range(start, end))
+        start = end
+    return units
+
+
+def read_together(tokenizer: Any, tokens: Ids) -> str:
+    """The text of some tokens."""
+    return str(cached(tokenizer, ("text", tokens), make=lambda: tokenizer.decode(list(tokens))))
+
+
+def divergent_positions(first: Sequence[Unit], second: Sequence[Unit]) -> Positions:
     """The places that are not shared: what the first sequence has of its own, and the second; also in several stretches."""
     left, right = (set(positions) for positions in shared_in_order(first, second))
     return [k for k in range(len(first)) if k not in left], [k for k in range(len(second)) if k not in right]
 
 
-def _subsequence(first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
-    """The pairs of places of a longest common subsequence, the earliest possible ones."""
+def _subsequence(first: Sequence[Unit], second: Sequence[Unit]) -> list[tuple[int, int]]:
+    """The pairs of places of a longest common subsequence; of several, the one that the first sequence has latest."""
     length = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
     for a in reversed(range(len(first))):
         for b in reversed(range(len(second))):
@@ -137,7 +169,7 @@ def _written_sides(item: Item, model: Model) -> list[Side]:
     """For models that write: every token given those before it; one question per sentence."""
     spans = [ask_for(model, Passage(candidate.text, language=item.language)) for candidate in item.candidates]
     kept = [(*span.unasked, *span.targets) for span in spans]
-    written_sides = zip(spans, kept, divergent_positions(kept[0], kept[1]), strict=True)
+    written_sides = zip(spans, kept, divergent_tokens(model.tokenizer, kept[0], kept[1]), strict=True)
     return [
         Side(tokens, own, range(len(span.unasked), len(tokens)), span.questions, span.truncated, True)
         for span, tokens, own in written_sides
@@ -147,7 +179,7 @@ def _written_sides(item: Item, model: Model) -> list[Side]:
 def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     """For masked models: a question for every token of a sentence's own, or for all its tokens."""
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
-    both = divergent_positions(sentences[0].tokens, sentences[1].tokens)
+    both = divergent_tokens(model.tokenizer, sentences[0].tokens, sentences[1].tokens)
     sides = []
     for candidate, sentence, own in zip(item.candidates, sentences, both, strict=True):
         whole = options["variant"] == SENTENCE
@@ -184,5 +216,5 @@ method = Method(
     auto=(QUANTITY,),
     options={"variant": ("left", SENTENCE), "hide": ("word", "token", "rest")},
     refuse=refuse,
-    version=2,
+    version=3,
 )

@@ -56,5 +56,6 @@ method = Method(
     suits=lambda item: len(item.candidates) == 2,
     ask=ask,
     auto=("pair",),
+    instead="pll",
     version=2,
 )

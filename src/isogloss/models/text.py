@@ -15,7 +15,7 @@ MOST_CACHED = 10_000
 _CACHE: WeakKeyDictionary[Any, dict[tuple[str, str | int], Any]] = WeakKeyDictionary()
 
 
-def cached(tokenizer: Any, key: tuple[str, str | int], *, make: Callable[[], Made]) -> Made:
+def cached(tokenizer: Any, key: tuple[str, str | int | Ids], *, make: Callable[[], Made]) -> Made:
     """What a tokenizer said before, or says now: the candidates of an item share context and words with each other."""
     known = _CACHE.setdefault(tokenizer, {})
     if key not in known:

@@ -148,6 +148,11 @@ def find_ends(estimate: Estimate, *, kind: str = "auto", level: float = 0.95) ->
     return _students(estimate, scatter, quantile=student_quantile((1 + level) / 2, scatter.freedom))
 
 
+def student_ends(estimate: Estimate, scatter: Scatter, *, level: float) -> Ends:
+    """Student's interval of a value with this error and these degrees of freedom, on the scale of its bounds."""
+    return _students(estimate, scatter, quantile=student_quantile((1 + level) / 2, scatter.freedom))
+
+
 def _students(estimate: Estimate, scatter: Scatter, *, quantile: float) -> Ends:
     low, high = estimate.bounds
     half = quantile * scatter.error

@@ -29,7 +29,8 @@ class PlannedCell:
     """Items for one model before the model is open: the checkpoint and how it is opened, a method or `auto`, and its options.
 
     `labels` are columns that all scores share: `model`, where a study calls the model by another name than its
-    checkpoint's, and the facts that a study states about it.
+    checkpoint's, and the facts that a study states about it. With `comparable`, `auto` takes methods whose scores can be compared with
+    those of other families of models.
     """
 
     checkpoint: str
@@ -38,6 +39,7 @@ class PlannedCell:
     options: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     loading: Loading = DEFAULT_LOADING
+    comparable: bool = False
 
     @property
     def name(self) -> str:
@@ -80,7 +82,7 @@ def plan_cells(planned: PlannedCell, model: Model) -> list[Cell]:
     items, auto = planned.items, planned.method == "auto"
     if not len(items):
         raise IsoglossError("There are no items to score.")
-    groups, errors = _group_items(items, model, method=planned.method)
+    groups, errors = _group_items(items, model, method=planned.method, comparable=planned.comparable)
     names = dict.fromkeys(name for _, _, name in groups)
     known = {option for name in names for option in registry.get("method", name).options}
     for option in planned.options:
@@ -102,7 +104,7 @@ def plan_cells(planned: PlannedCell, model: Model) -> list[Cell]:
 
 
 def _group_items(
-    items: Items, model: Model, *, method: str
+    items: Items, model: Model, *, method: str, comparable: bool
 ) -> tuple[dict[tuple[str, str, str], list[Item]], list[tuple[list[Item], IsoglossError]]]:
     """The items by data set, language and method; and those that `auto` has no method for, each group with its reason."""
     groups: dict[tuple[str, str, str], list[Item]] = {}
@@ -113,13 +115,41 @@ def _group_items(
         if task not in chosen:
             chosen[task] = method.replace("-", "_")
             if method == "auto":
-                chosen[task] = method_or_error(item, model.info.family, heads=model.info.heads)
+                choice = method_or_error(item, model.info.family, heads=model.info.heads)
+                chosen[task] = _instead(choice) if comparable and isinstance(choice, str) else choice
         name = chosen[task]
         if isinstance(name, IsoglossError):
             lost.setdefault((item.language, str(name)), []).append(item)
         else:
             groups.setdefault((item.dataset, item.language, name), []).append(item)
     return groups, [(rows, IsoglossError(why)) for (_, why), rows in lost.items()]
+
+
+def _instead(name: str) -> str:
+    """The method whose scores can be compared with those of other families of models."""
+    return registry.get("method", name).instead or name
+
+
+def choose_comparable(cells: Sequence[tuple[PlannedCell, str]]) -> list[PlannedCell]:
+    """The cells, each with its model's family, those marked whose default method has no metric in common with another cell's."""
+    if len({family for _, family in cells}) < 2:
+        return [cell for cell, _ in cells]
+    chosen: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for number, (cell, family) in enumerate(cells):
+        tasks = (
+            {(item.dataset, str(item.tags.get("task"))): item for item in cell.items} if cell.method == "auto" else {}
+        )
+        for key, item in tasks.items():
+            chosen.setdefault(key, {}).setdefault(str(method_or_error(item, family)), []).append(number)
+    changed: dict[int, str] = {}
+    for (_, task), methods in chosen.items():
+        names = [name for name in methods if name in registry.names("method")]
+        for name in names if len(names) > 1 else ():
+            other = registry.get("method", name).instead
+            changed |= dict.fromkeys(methods[name], f"{task} items by {other}, not by {name}") if other else {}
+    for number, text in changed.items():
+        report.get()(f"Note: {cells[number][0].name} is scored on {text}, which models of other families do not have.")
+    return [replace(cell, comparable=number in changed) for number, (cell, _) in enumerate(cells)]
 
 
 def method_or_error(item: Item, family: str, *, heads: Sequence[str] = ("lm",)) -> str | IsoglossError:
@@ -197,13 +227,18 @@ def problems_of(items: Items, rows: Sequence[Item]) -> tuple[Problem, ...]:
 
 
 def notice_languages(items: Items) -> Items:
-    """The items with what a sample shows of their language; where most are in another one, that is said at once."""
-    problems = notice_language(items.rows)
-    for tag in dict.fromkeys(problem.language for problem in problems):
-        wrong = [problem.message for problem in problems if problem.language == tag]
-        seen = max(wrong, key=wrong.count).removeprefix("looks ")
-        report.get()(f"Warning: most items look {seen}. Is --language right?")
-    return replace(items, problems=(*items.problems, *problems))
+    """The items with what a sample shows of their language; where a part of them is in another one, that is said at once."""
+    noticed = notice_language(items.rows)
+    for size, problems in noticed.values():
+        messages = [problem.message for problem in problems]
+        seen = max(messages, key=messages.count)
+        most = 2 * len(problems) > size
+        which = "most items" if most else f"{len(problems)} of {size} sampled items"
+        verb, _, rest = seen.partition(" ")
+        plural = {"looks": "look", "is": "are"}.get(verb, verb)
+        question = "Is --language right?" if most else "Is every item in the language that it says?"
+        report.get()(f"Warning: {which} {plural} {rest}. {question}")
+    return replace(items, problems=(*items.problems, *(one for _, problems in noticed.values() for one in problems)))
 
 
 def _tasks(rows: Sequence[Item]) -> str:

@@ -27,7 +27,15 @@ from ..items import Items, group_by, sample_items
 from ..models.load import find_family
 from ..models.model import DEFAULT_LOADING, Loading
 from ..scores import ITEM_SCHEMA, QUESTION_SCHEMA, ROW_SCHEMA
-from .method_choice import PlannedCell, find_name, fitting_items, method_or_error, notice_languages, problems_of
+from .method_choice import (
+    PlannedCell,
+    choose_comparable,
+    find_name,
+    fitting_items,
+    method_or_error,
+    notice_languages,
+    problems_of,
+)
 from .training import path_beside
 
 if TYPE_CHECKING:
@@ -181,7 +189,7 @@ def take_sample(items: Items, limit: int | None, *, seed: int = 0) -> Items:
 
 def _check_cells(plan: StudyPlan) -> StudyPlan:
     """The plan with the cells that can work as far as one can know before a model is opened; the others are failures."""
-    good: list[PlannedCell] = []
+    good: list[tuple[PlannedCell, str]] = []
     failures = list(plan.failures)
     for group in plan.by_checkpoint():
         try:
@@ -192,10 +200,10 @@ def _check_cells(plan: StudyPlan) -> StudyPlan:
         for cell in group:
             try:
                 _check_cell(cell, family)
-                good.append(cell)
+                good.append((cell, family))
             except IsoglossError as error:
                 failures += cell.failures(error)
-    return replace(plan, cells=tuple(good), failures=tuple(failures))
+    return replace(plan, cells=tuple(choose_comparable(good)), failures=tuple(failures))
 
 
 def _check_cell(cell: PlannedCell, family: str) -> None:

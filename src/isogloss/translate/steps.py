@@ -1,5 +1,6 @@
 """Steps: how many items have a problem before and after each repair, by check and by target, as a table and as bars."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -54,6 +55,29 @@ def untranslated(sources: Mapping[str, Item]) -> Check:
                     break
 
     return Check("untranslated", "warning", "A text is the same as in the source.", search)
+
+
+def untranslated_words(sources: Mapping[str, Item]) -> Check:
+    """A check for single words of the source within a translated text; capitalised words, such as names, are not looked at."""
+
+    def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
+        for index, item in enumerate(items):
+            old = fields_of(sources[item.id]) if item.id in sources else {}
+            kept = {
+                word: None
+                for name, text in fields_of(item).items()
+                if name != "target" and text.casefold() != old.get(name, "").casefold()
+                for word in _small_words(text)
+                if word in _small_words(old.get(name, ""))
+            }
+            if kept:
+                yield index, f"words of the source: {', '.join(kept)}"
+
+    return Check("untranslated_words", "note", "A word is the same as in the source; some rightly are.", search)
+
+
+def _small_words(text: str) -> list[str]:
+    return [word for word in re.findall(r"[^\W\d_]{4,}", text) if word.islower()]
 
 
 def take_step(

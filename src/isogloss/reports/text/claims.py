@@ -11,6 +11,7 @@ from ...analysis.claims import (
     NO_TEST,
     NOT_INTERPRETABLE,
     NOT_TESTABLE,
+    STRICTER,
     SUPPORTED,
     UNDECIDED,
     ClaimVerdict,
@@ -43,7 +44,7 @@ def explain_claim(verdict: ClaimVerdict) -> str:
     if verdict.status == NOT_INTERPRETABLE:
         return f"No verdict: a model is below our competence limit. {verdict.reason}."
     if verdict.status == NOT_TESTABLE:
-        return f"It could not be tested: {verdict.reason}."
+        return f"Not tested: {verdict.reason}."
     if verdict.status == NO_TEST:
         return f"It had to come out this way: {verdict.reason}."
     if part is None or part.difference is None:
@@ -55,11 +56,30 @@ def explain_claim(verdict: ClaimVerdict) -> str:
     if verdict.status == CONTRADICTED:
         opening = "No, the opposite." if verdict.parts == 1 else f"No: {verdict.reason};"
         return _sentence(opening, part)
+    if verdict.reason == STRICTER:
+        return _sentence(f"Open: {verdict.reason}. The clearest comparison against it:", part)
+    return _sentence(f"Open. {_count(verdict)}".strip(), part) + _missed(verdict, "difference")
+
+
+def _count(verdict: ClaimVerdict) -> str:
+    """How many comparisons of an open claim hold, and why that is not enough."""
+    if verdict.held == verdict.parts:
+        hold = (
+            "It holds"
+            if verdict.parts == 1
+            else "Both comparisons hold"
+            if verdict.parts == 2
+            else f"All {verdict.parts} comparisons hold"
+        )
+        adjusted = (
+            f" (p {p_value(verdict.p)}, adjusted {p_value(verdict.p_holm)})" if verdict.p_holm is not None else ""
+        )
+        return f"{hold} individually, but the claim fails after Holm's adjustment for all claims of the file{adjusted}; the closest:"
+    if verdict.parts < 2:
+        return ""
     agree = "agrees" if verdict.held == 1 else "agree"
     some = f"{verdict.held} of {verdict.parts} comparisons {agree}, but not the closest one:"
-    none = f"None of {verdict.parts} comparisons is clear; the closest one:"
-    count = "" if verdict.parts < 2 else some if verdict.held else none
-    return _sentence(f"Open. {count}".strip(), part) + _missed(verdict, "difference")
+    return some if verdict.held else f"None of {verdict.parts} comparisons is clear; the closest one:"
 
 
 def _missed(verdict: ClaimVerdict, what: str) -> str:
@@ -104,6 +124,15 @@ def robustness_line(verdict: ClaimVerdict) -> str:
     return "; ".join([f"same verdict in {same} of {len(verdict.robustness)} variants", *changed])
 
 
+def left_out_line(verdict: ClaimVerdict) -> str:
+    """The groups that a claim was tested without; nothing where there are none."""
+    names = verdict.left_out
+    if not names or verdict.status == NOT_TESTABLE:
+        return ""
+    more = f", and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"Tested without scores that are known to be wrong: {'; '.join(names[:3])}{more}."
+
+
 def gate_as_text(result: GateResult) -> str:
     """The outcome with the counts, then each claim with its verdict and the sentence that explains it."""
     outcome = f"{result.status} ({count_verdicts(result)})"
@@ -113,6 +142,7 @@ def gate_as_text(result: GateResult) -> str:
         adjusted = "not adjusted" if verdict.p_holm is None else f"by Holm {p_value(verdict.p_holm)}"
         p = "" if verdict.p is None else f" p {p_value(verdict.p)}, {adjusted}."
         lines += [f"{verdict.status:<21}  {verdict.name}{says}", f"{'':<23}{explain_claim(verdict)}{p}"]
+        lines += [f"{'':<23}{left_out_line(verdict)}"] if verdict.left_out else []
         line = robustness_line(verdict)
         lines += [f"{'':<23}Robustness: {line}."] if line else []
     return "\n".join([*lines, *_file_lines(result)])
@@ -129,9 +159,9 @@ def describe_adjustment(verdicts: Sequence[ClaimVerdict]) -> str:
     return texts.get(tuple(sorted(adjusted)), "")
 
 
-def count_verdicts(result: GateResult) -> str:
-    """How many claims have each verdict."""
-    counts = Counter(verdict.status for verdict in result.verdicts)
+def count_verdicts(result: GateResult, *, bh: bool = False) -> str:
+    """How many claims have each verdict; with `bh`, if false discoveries are controlled."""
+    counts = Counter(verdict.status_bh or verdict.status if bh else verdict.status for verdict in result.verdicts)
     return ", ".join(f"{counts[name]} {name}" for name in ORDER if counts[name])
 
 

@@ -33,7 +33,9 @@ PROBLEMS = {
     "odd_characters": "items with invisible, control or replacement characters",
     "mixed_scripts": "items with a word of letters of two scripts",
     "unreadable": "bad rows, left out",
+    "special_tokens": "items whose text contains a model's special token, such as [MASK]",
     "wrong_language": "sampled items that are clearly in another language than stated",
+    "wrong_script": "sampled items that are written in another script than their language's",
 }
 
 
@@ -58,7 +60,10 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
         lines.append(f"{DAGGER} {NOT_INTERPRETABLE}{why}: {'; '.join([*shown, *more])}")
     lines += _depending(rows)
     if UNMEASURED in unknown.values():
-        lines.append(f"{UNMEASURED}: these scores have neither unrelated candidates nor shuffled controls")
+        bare = dict.fromkeys(row.group.get("model", "") for row in rows if row.doubt == UNMEASURED)
+        others = {row.group.get("model", "") for row in rows} - set(bare)
+        whose = f" for {', '.join(bare)}" if others and all(bare) else ""
+        lines.append(f"{UNMEASURED}{whose}: these scores have neither unrelated candidates nor shuffled controls")
     rest = [label for label, doubt in unknown.items() if doubt != UNMEASURED]
     if rest:
         more = [f"and {len(rest) - MOST} more"] if len(rest) > MOST else []
