@@ -13,7 +13,6 @@ from .text_normalisation import cut_sentences, cut_words, normalise, script_of
 SCRIPTS = {"Arab": "ARABIC", "Beng": "BENGALI", "Cyrl": "CYRILLIC", "Deva": "DEVANAGARI", "Grek": "GREEK"}
 SCRIPTS |= {"Hans": "CJK", "Hant": "CJK", "Hebr": "HEBREW", "Kore": "HANGUL", "Latn": "LATIN"}
 MARKS = "[\"'“”‘’«»„「」『』*_`]*"
-NUMBER = r"(?:[-•]|\(?(?:\d{1,2}|[a-d])[.):])\s*"
 # vowel signs of Indic scripts are no letters to `re`, but a word goes on with them
 WORD_END = r"(?![\w\u0900-\u0963\u0966-\u0dff])"
 
@@ -112,20 +111,22 @@ def _named_words() -> frozenset[Words]:
 
 
 def _option_patterns(raw: Mapping[str, Sequence[str]]) -> tuple[re.Pattern[str], ...]:
-    """Patterns of two answer words that are offered together: with a slash or 'or', numbered, or each on its own line.
+    """Patterns of two answer words that are offered together: with a slash or 'or', numbered, on lines, or after a heading.
 
     Whether the two are yes and no, and not twice the same, is for the caller to check.
     """
     word = _alternation([*raw["yes"], *raw["no"]])
     either = _alternation(raw["alternatives"])
     first, second = (rf"{MARKS}(?P<{name}>{word}){MARKS}" for name in ("first", "second"))
-    number = rf"(?:{NUMBER})?"
+    one, two = (rf"(?:[-•]|\(?(?P<{name}>\d{{1,2}}|[a-d])[.):])\s*" for name in ("number_of_first", "number_of_second"))
     return tuple(
         re.compile(pattern, re.MULTILINE)
         for pattern in (
-            rf"(?:{word},\s*)?[(\[]*{number}{first}[)\]]*\s*(?:[/|]|,?\s*{either})\s*[(\[]*{number}{second}[)\]]*",
-            rf"{NUMBER}{first}[,;.]?\s*{NUMBER}{second}",
-            rf"^[ \t]*{number}{first}[.,]?[ \t]*\n\s*{number}{second}[.]?[ \t]*$",
+            rf"(?:{word},\s*)?[(\[]*(?:{one})?{first}[)\]]*\s*(?:[/|]|,?\s*{either})\s*[(\[]*(?:{two})?{second}[)\]]*",
+            rf"\b(?P<preposition>\w+)\s+{first}\s+{either}\s+(?P=preposition)\s+{second}",
+            rf"{one}{first}[,;.]?\s*{two}{second}",
+            rf"^[ \t]*(?:{one})?{first}[.,]?[ \t]*\n\s*(?:{two})?{second}[.]?[ \t]*$",
+            rf"^(?P<heading>[^\n:]*):\s*{first}\s*[,;،、]\s*{second}[.。]?[ \t]*$",
         )
     )
 
@@ -151,9 +152,12 @@ def start_phrase(words: Words, phrases: Sequence[Words]) -> Words:
 
 
 def find_phrase(words: Words, phrase: Words, *, gap: int) -> tuple[int, ...]:
-    """Where a phrase's words stand, in order and at most N words apart; empty when they do not."""
+    """Where a phrase's words stand, in order and at most N words apart, as close as they do; empty when they do not."""
     if phrase[0] not in words:
         return ()
+    if len(phrase) == 1:
+        return (words.index(phrase[0]),)
+    places: list[tuple[int, ...]] = []
     for start in (index for index, word in enumerate(words) if word == phrase[0]):
         positions = [start]
         for wanted in phrase[1:]:
@@ -162,5 +166,5 @@ def find_phrase(words: Words, phrase: Words, *, gap: int) -> tuple[int, ...]:
                 break
             positions.append(positions[-1] + 1 + near.index(wanted))
         else:
-            return tuple(positions)
-    return ()
+            places.append(tuple(positions))
+    return min(places, key=lambda positions: positions[-1] - positions[0], default=())

@@ -16,10 +16,11 @@ NUMBERING = re.compile(r"^\s*(?:[-•]|\d{1,2}[.)]|\(?[a-z]\))\s*")
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """A sentence in clauses of words; `question` when it ends with a question mark."""
+    """A sentence in clauses of words; `question` when it ends with a question mark, `cut` when the text ends within it."""
 
     clauses: tuple[tuple[str, ...], ...]
     question: bool
+    cut: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -45,7 +46,7 @@ def cut_sentences(tidied: str) -> list[AnswerSentence]:
     for text, end in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
         clauses = tuple(filter(None, (tuple(cut_words(clause)) for clause in CLAUSE.split(text))))
         if clauses:
-            sentences.append(AnswerSentence(clauses, any(mark in end for mark in "?؟")))
+            sentences.append(AnswerSentence(clauses, any(mark in end for mark in "?؟"), not end))
     return sentences
 
 

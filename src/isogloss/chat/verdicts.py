@@ -1,7 +1,8 @@
 """Verdicts: what an answer says to its prompt and by which rule; computed when measuring and never stored."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import polars as pl
@@ -14,6 +15,8 @@ from .sentence_rules import ENGLISH, PLAIN, answer_phrase, is_hypothetical, is_q
 from .text_normalisation import AnswerSentence, cut_sentences, cut_words, normalise, script_of
 
 MENTION = re.compile(r"^[\s*]*[\"'“”‘’«「『]\s*\w{1,5}\s*[\"'“”‘’»」』][ \t]+\w")
+CHOICE = re.compile(r"(?:^|\n)(?P<heading>[^\n]*?)\(?\b(?P<number>\d{1,2}|[a-d])[.):]*\s*$")
+UNFINISHED_LINE = re.compile(r"\n[^\n]*[,،]\s*$")
 CONCLUSION = 2  # words of a clause that ends with the answer: 'therefore no'
 FIRST_WORDS, FIRST_LETTERS = 10, 24  # as many tokens as the paper reads
 
@@ -67,7 +70,9 @@ def interpret_answer(text: str, *, language: str, prompt: str, asked: AskedPromp
     first = _read_first(bare, lexicon, prompt=prompt) if bare and not MENTION.match(text) else None
     if first is not None and first.verdict != OFF_TOPIC and first.rule != "stance":
         return first
-    later = _read_last(sentences, lexicon, prompt=prompt)
+    # a line that ends with a comma goes on: 'Ja,' on the last line of a text that was cut is no answer alone
+    complete = sentences[:-1] if UNFINISHED_LINE.search(tidied) else sentences
+    later = _read_last(complete, lexicon, prompt=prompt)
     if later is not None and (first is None or first.verdict == OFF_TOPIC or later.rule == "label"):
         return later
     if restated and (first is None or first.verdict == OFF_TOPIC):
@@ -149,6 +154,8 @@ def _after_label(sentence: AnswerSentence, lexicon: AnswerWords, *, later: bool)
     for opener in lexicon.lists["openers"]:
         positions = find_phrase(last, opener, gap=0)
         rest = last[positions[-1] + 1 :] if positions else ()
+        while adverb := start_phrase(rest, lexicon.lists["openers"]):  # 'la réponse est donc oui'
+            rest = rest[len(adverb) :]
         if rest and answer_phrase(rest, lexicon) == rest:
             return AnswerSentence((rest,), sentence.question)
     return None
@@ -167,15 +174,32 @@ def _without_prompt(tidied: str, lexicon: AnswerWords, *, prompt: str) -> str:
 
 
 def _without_options(tidied: str, lexicon: AnswerWords) -> str:
-    """The text without 'Yes / No', 'yes or no', '1. Yes 2. No' and the like."""
+    """The text without 'Yes / No', 'yes or no', '1. Yes 2. No' and the like; a number chosen afterwards becomes its word."""
+    numbered: dict[str, str] = {}
 
     def cut(match: re.Match[str]) -> str:
+        groups = match.groupdict()
+        heading = tuple(cut_words(groups.get("heading") or ""))
         sides = {lexicon.sides[match["first"]], lexicon.sides[match["second"]]}
-        return "\n" if len(sides) == 2 else match[0]
+        if len(sides) < 2 or heading in lexicon.lists["openers"]:  # 'Answer: yes, no' offers nothing
+            return match[0]
+        numbered.update({groups.get(f"number_of_{name}") or "": groups[name] for name in ("first", "second")})
+        return "\n"
 
     for pattern in lexicon.options:
         tidied = pattern.sub(cut, tidied)
-    return tidied
+    return _name_choice(tidied, numbered, lexicon=lexicon)
+
+
+def _name_choice(tidied: str, numbered: Mapping[str, str], *, lexicon: AnswerWords) -> str:
+    """The text with the option's word instead of its number, where its last line is 'Answer: 2' or the number alone."""
+    choice = CHOICE.search(tidied) if numbered else None
+    if choice is None or choice["number"] not in numbered:
+        return tidied
+    heading = tuple(cut_words(choice["heading"].replace(":", " ")))
+    if heading and heading not in lexicon.lists["openers"]:
+        return tidied
+    return tidied[: choice.start("number")] + numbered[choice["number"]]
 
 
 def _without_openers(first: AnswerSentence, lexicon: AnswerWords) -> AnswerSentence:
@@ -190,7 +214,7 @@ def _without_openers(first: AnswerSentence, lexicon: AnswerWords) -> AnswerSente
     return (
         first
         if len(clauses) == len(first.clauses) and clauses[0] == first.clauses[0]
-        else AnswerSentence(tuple(clauses), first.question)
+        else replace(first, clauses=tuple(clauses))
     )
 
 
