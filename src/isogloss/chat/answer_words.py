@@ -1,7 +1,7 @@
 """Answer words: the lists by which answers to the prompts that were asked are understood, cut into words and compiled."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -31,11 +31,13 @@ class AskedPrompts:
 class AnswerWords:
     """A language's lists with the English ones added, tidied and cut into words, the longest first.
 
-    `own` are the words that the prompts name, `foreign` those that other languages' prompts name, `asked` the clauses of
-    each prompt and `endings` what each prompt says after the statement. `options` finds yes and no offered together.
+    `starts` are the lists by first words, `own` the words that the prompts name, `foreign` those that other languages'
+    prompts name, `asked` the clauses of each prompt and `endings` what each prompt says after the statement. `options`
+    finds yes and no offered together.
     """
 
     lists: Mapping[str, tuple[Words, ...]]
+    starts: Mapping[str, Mapping[str, tuple[Words, ...]]]
     asked: Mapping[str, tuple[Words, ...]]
     endings: Mapping[str, tuple[str, ...]]
     own: frozenset[Words]
@@ -73,6 +75,7 @@ def answer_words_of(tag: str, asked: AskedPrompts | None = None) -> AnswerWords:
     }
     return AnswerWords(
         lists,
+        {name: _by_first_word(phrases) for name, phrases in lists.items()},
         clauses,
         {name: _endings(text, named) for name, text in prompts.items()},
         frozenset(_phrases(named)) | _named_in(prompts.values(), lists),
@@ -146,9 +149,20 @@ def _phrases(words: Iterable[str]) -> tuple[Words, ...]:
     return tuple(sorted(cut, key=lambda phrase: (-len(phrase), phrase)))
 
 
-def start_phrase(words: Words, phrases: Sequence[Words]) -> Words:
-    """The longest phrase that the words start with; empty when there is none."""
-    return next((phrase for phrase in phrases if words[: len(phrase)] == phrase), ())
+def _by_first_word(phrases: Sequence[Words]) -> dict[str, tuple[Words, ...]]:
+    """The phrases by their first words, the longest first."""
+    return {first: tuple(phrase for phrase in phrases if phrase[0] == first) for first in {p[0] for p in phrases}}
+
+
+def start_phrase(words: Words, phrases: Mapping[str, Sequence[Words]]) -> Words:
+    """The longest of the phrases, given by their first words, that the words start with; empty when there is none."""
+    candidates = phrases.get(words[0], ()) if words else ()
+    return next((phrase for phrase in candidates if words[: len(phrase)] == phrase), ())
+
+
+def phrases_within(words: Words, phrases: Mapping[str, Sequence[Words]]) -> Iterator[Words]:
+    """The phrases, given by their first words, whose first word is among the words; the others cannot be there."""
+    return (phrase for word in dict.fromkeys(words) for phrase in phrases.get(word, ()))
 
 
 def find_phrase(words: Words, phrase: Words, *, gap: int) -> tuple[int, ...]:
