@@ -281,7 +281,8 @@ def _is_echo(first: AnswerSentence, asked: Sequence[Words], *, prompt: str) -> b
     if prompt == STEREOTYPE_PROMPT or len(words) < 2:
         return False
     gap = GAP if script_of(words[0][0]) == "CJK" else 0
-    return any(clause[0] == words[0] and find_phrase(clause, words, gap=gap) for clause in asked)
+    whole = (clause for clause in asked if clause == words or first.cut)  # 'この意見に同意します。' ends, and asks nothing
+    return any(clause[0] == words[0] and find_phrase(clause, words, gap=gap) for clause in whole)
 
 
 def is_hypothetical(first: AnswerSentence, lexicon: AnswerWords) -> bool:
