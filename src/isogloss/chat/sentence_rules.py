@@ -106,7 +106,9 @@ def _read_later(first: AnswerSentence, lexicon: AnswerWords) -> str | None:
     sides = [
         verdict
         for verdict in (YES, NO)
-        if any(_is_later(first, phrase, lexicon=lexicon) for phrase in phrases_within(first.words, lexicon.starts[verdict]))
+        if any(
+            _is_later(first, phrase, lexicon=lexicon) for phrase in phrases_within(first.words, lexicon.starts[verdict])
+        )
     ]
     return sides[0] if len(sides) == 1 else None
 
@@ -267,7 +269,11 @@ def _is_negated(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWor
 def is_question(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -> bool:
     """Whether a sentence is a question: by its mark, by its first or last word, or as the beginning of the prompt's own."""
     questions = lexicon.lists["questions"]
-    if first.question or start_phrase(first.clauses[0], lexicon.starts["questions"]) or first.clauses[-1][-1:] in questions:
+    if (
+        first.question
+        or start_phrase(first.clauses[0], lexicon.starts["questions"])
+        or first.clauses[-1][-1:] in questions
+    ):
         return True
     return _is_echo(first, lexicon.asked.get(prompt, ()), prompt=prompt)
 
@@ -281,7 +287,9 @@ def _is_echo(first: AnswerSentence, asked: Sequence[Words], *, prompt: str) -> b
     if prompt == STEREOTYPE_PROMPT or len(words) < 2:
         return False
     gap = GAP if script_of(words[0][0]) == "CJK" else 0
-    whole = (clause for clause in asked if clause == words or first.cut)  # 'この意見に同意します。' ends, and asks nothing
+    whole = (
+        clause for clause in asked if clause == words or first.cut
+    )  # 'この意見に同意します。' ends, and asks nothing
     return any(clause[0] == words[0] and find_phrase(clause, words, gap=gap) for clause in whole)
 
 
