@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -473,6 +474,17 @@ def test_a_foreign_page_can_link_here_but_not_read(client):
     assert client.get("/", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}).status_code == 200
     assert client.get("/", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}).status_code == 403
     assert client.get("/static/live.js", headers={"Sec-Fetch-Site": "same-site"}).status_code == 403
+
+
+def test_an_upload_of_one_line_of_megabytes_is_one_sentence(client, root):
+    tracemalloc.start()
+    try:
+        answer = upload(client, '{"id": "' + "x" * 19_000_000 + '"}\n', name="mine_en.jsonl")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "line 1: a line of more than 1,000,000 letters, which no item has." in answer.text
+    assert peak < 200_000_000  # the line itself, the form that carries it, and the copy of the test client
 
 
 def test_a_large_upload_is_cut_off_while_it_comes(root, models):

@@ -23,11 +23,11 @@ def page_sizes(file: BinaryIO) -> Iterator[int]:
                 file.seek(offset)
                 header = file.read(HEADER)
                 page, length = _read_structure(header, 0, depth=MOST_DEPTH)
-                yield page[UNPACKED_PAGE]
-                if page[PACKED_PAGE] < 0:
+                if page[PACKED_PAGE] < 0 or page[UNPACKED_PAGE] < 0:
                     raise ValueError("a page of negative size")
+                yield page[UNPACKED_PAGE]
                 offset += length + page[PACKED_PAGE]
-    except (IndexError, KeyError, TypeError, OSError) as error:
+    except (AttributeError, IndexError, KeyError, OSError, OverflowError, TypeError) as error:
         raise ValueError("the structure is broken") from error
 
 
