@@ -626,6 +626,31 @@ def until(root: Path, name: str, *states: str) -> jobs.EvaluationJob:
 
 
 @pytest.mark.slow
+def test_of_150_open_progress_streams_24_are_served_and_pages_still_open(root, models):
+    with command(root, models[:1]) as (port, address, process):
+        headers = {"Origin": address}
+        for name in ("first", "second"):  # the second waits for the first, so its stream stays open
+            fields = {"model": models[0], "data": "demo", "language": ["en", "de", "es", "fr", "tr"], "name": name}
+            assert httpx.post(f"{address}/evaluate", data=fields, headers=headers, timeout=60).status_code in (200, 303)
+        before = resident(process)
+        request = f"GET /evaluate/second/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        watchers = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(150)]
+        for watcher in watchers:
+            watcher.sendall(request)
+        heard = [b""] * len(watchers)
+        for number, watcher in enumerate(watchers):
+            while not re.search(rb"event: |retry: ", heard[number]):
+                heard[number] += watcher.recv(65536)
+        started = time.perf_counter()
+        assert httpx.get(address, timeout=60).status_code == 200
+        print(f"a page took {time.perf_counter() - started:.2f} s, {resident(process) - before:.0f} MB more")
+        for watcher in watchers:
+            watcher.close()
+    assert sum(b"event: " in text for text in heard) == 24
+    assert sum(b"retry: 60000" in text for text in heard) == 126
+
+
+@pytest.mark.slow
 def test_fifty_clients_probe_at_once_and_memory_stays_flat(root, models):
     with command(root, models[:1]) as (_, address, process):
         headers = {"Origin": address, "HX-Request": "true"}
