@@ -547,6 +547,7 @@ def verdict_matrices() -> str:
     kept = [[f"`{tag}`", *verdict_share(tag, [r for r in held_out if r["language"] == tag])[1:3]] for tag in tags]
     kept.append(["all", *verdict_share("all", held_out)[1:3]])
     second, hard = labelled("answers_second_author.jsonl"), labelled("answers_hard.jsonl")
+    blind, sealed = labelled("answers_blind.jsonl"), labelled("answers_sealed.jsonl")
     first_readings = [first_reading_share(tag, [r for r in second if r["language"] == tag]) for tag in tags]
     first_readings = [cells for cells in first_readings if cells[1]] + [first_reading_share("all", second)]
     wrong = [row for row in rows if row["read"] != row["verdict"]]
@@ -568,8 +569,12 @@ def verdict_matrices() -> str:
             ),
             "Whole answers of the kinds that are hardest to read, with the share that the rules before them read right (`fresh` ones: by the rules made for the other kinds):",
             hard_table(hard),
+            "Answers written before their author had read the rules, with the share read as meant then; rules were changed afterwards:",
+            hard_table(blind, by="language"),
+            "Answers written at the same time and read once, when those changes were done (`at first`); no rule was written on them:",
+            hard_table(sealed, by="language"),
             "Which rule decided how many of all these answers, in the order in which the rules are tried:",
-            rule_table([*rows, *later, *held_out, *second, *hard]),
+            rule_table([*rows, *later, *held_out, *second, *hard, *blind, *sealed]),
             "Read wrong, of the first table:",
             told,
             "All answers of the first table; labels are rows, what is read are columns.",
@@ -590,18 +595,18 @@ def reading_of(row: dict[str, Any]) -> Any:
     return read_answer(row["text"], language=row["language"], prompt=row["prompt"], asked=asked)
 
 
-def hard_table(rows: list[dict[str, Any]]) -> str:
-    """For each kind of hard answers: how many, and how many were read right and as the opposite, before and now."""
+def hard_table(rows: list[dict[str, Any]], by: str = "kind") -> str:
+    """For each kind or language of answers: how many, and how many were read right and as the opposite, at first and now."""
     cells = []
-    for kind in [*dict.fromkeys(row["kind"] for row in rows), "all"]:
-        part = [row for row in rows if kind in (row["kind"], "all")]
+    for kind in [*dict.fromkeys(row[by] for row in rows), "all"]:
+        part = [row for row in rows if kind in (row[by], "all")]
         counts = [str(len(part))]
         for field in ("first_read", "read"):
             right = sum(row[field] == row["verdict"] for row in part)
             opposite = sum({row[field], row["verdict"]} == {"yes", "no"} for row in part)
             counts += [f"{100 * right / len(part):.1f} %", str(opposite)]
         cells.append([kind, *counts])
-    return table(["kind", "answers", "before", "opposite", "now", "opposite"], cells)
+    return table([by, "answers", "at first", "opposite", "now", "opposite"], cells)
 
 
 def rule_table(rows: list[dict[str, Any]]) -> str:

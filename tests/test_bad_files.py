@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
+import io
 import json
 import os
 import struct
@@ -14,12 +16,18 @@ from pathlib import Path
 
 import openpyxl
 import polars as pl
+import pyarrow
+import pyarrow.parquet
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import isogloss as ig
 from isogloss.corpora.texts import open_corpus
 from isogloss.errors import IsoglossError
 from isogloss.files import rows, workbooks
+from isogloss.files.parquet_pages import page_sizes
+from isogloss.nsp import articles
 from isogloss.translate import sheets
 from support.builders import stereoset_rows
 
@@ -85,6 +93,60 @@ def test_a_small_parquet_file_of_many_rows_is_refused(command, tmp_path, monkeyp
     monkeypatch.setattr(rows, "MOST_ROWS", 49_999)
     said = f"{path}: has 50,000 rows; at most 49,999 are read. Split it into smaller files."
     assert refused(command, "show", path, "-l", "en") == said
+
+
+def test_a_parquet_file_with_one_huge_cell_is_refused_before_it_is_unpacked(command, tmp_path, monkeypatch):
+    path = tmp_path / "x.parquet"
+    pl.DataFrame({"id": ["a"], "text": ["x" * 40_000_000]}).write_parquet(path)
+    assert path.stat().st_size < 100_000
+    monkeypatch.setattr(pl, "read_parquet", lambda *_: pytest.fail("it was unpacked"))
+    said = f"{path}: unpacks to more than 100 times its size. Unpack it yourself if that is right."
+    assert refused(command, "show", path, "-l", "en") == said
+
+
+def test_a_parquet_cell_longer_than_any_item_is_refused_with_its_row(command, tmp_path):
+    path = tmp_path / "x.parquet"
+    pl.DataFrame({"id": ["a", "b"], "text": ["short", "x" * 1_000_001]}).write_parquet(path)
+    said = f"{path}, line 2: a cell of more than 1,000,000 letters, which no item has."
+    assert refused(command, "show", path, "-l", "en") == said
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["none", "zstd", "snappy", "gzip"])
+def test_the_pages_of_a_parquet_file_have_the_size_that_its_footer_gives(version, compression):
+    columns = {
+        "a": [f"{number} " * 90 for number in range(9000)],
+        "b": [[1, 2], [], [3]] * 3000,
+        "c": [True, None, False] * 3000,
+    }
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(
+        pyarrow.table(columns), file, compression=compression, data_page_version=version, row_group_size=2000
+    )
+    metadata = pyarrow.parquet.ParquetFile(file).metadata
+    stated = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+    sizes = list(page_sizes(file))
+    assert 0.8 * stated < sum(sizes) <= stated  # the footer counts the headers of pages too
+
+
+@given(st.binary(max_size=200), st.integers(0, 3000))
+@settings(max_examples=200, deadline=None)
+def test_a_damaged_parquet_structure_is_a_value_error_or_is_read(junk, place):
+    file = io.BytesIO()
+    pl.DataFrame({"a": ["x" * 10, "y"] * 50}).write_parquet(file)
+    raw = file.getvalue()
+    place %= len(raw)
+    damaged = raw[:place] + junk + raw[place + len(junk) :]
+    with contextlib.suppress(ValueError):
+        assert all(isinstance(size, int) for size in page_sizes(io.BytesIO(damaged)))
+
+
+def test_a_line_of_an_article_file_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(articles, "LONGEST_LINE", 1000)
+    path = tmp_path / "articles.jsonl"
+    path.write_text('{"text": "' + "x" * 1000 + '"}\n', encoding="utf-8")
+    with pytest.raises(IsoglossError, match=r"line 1: a line of more than 1,000 bytes, which no article has\.$"):
+        list(articles.read_articles(articles.parse_sources([str(path)], language="en")[0]))
 
 
 # ---- studies

@@ -158,6 +158,24 @@ def test_a_finished_run_on_a_read_only_disk_is_read(disk, sealed, evaluation, co
     assert command("measure", disk / "runs", "--format", "json")[0] == 0
 
 
+def test_commands_that_write_one_file_say_that_the_disk_is_read_only(disk, sealed, evaluation, command, monkeypatch):
+    sealed("rw")
+    assert evaluation(disk / "runs")[0] == 0
+    study = disk / "study.yaml"
+    study.write_text("name: s\nmodels: [bert]\ndata: [demo]\nlanguages: [en]\n", encoding="utf-8")
+    sealed("ro")
+    monkeypatch.setenv("ISOGLOSS_HOME", str(disk / "home"))
+    for words in (
+        ("report", disk / "runs", "--out", disk / "report.html"),
+        ("gate", "--init", disk / "claims.yaml"),
+        ("model", "pull", "smollm2"),
+        ("run", study, "--download-only", "--out", disk / "downloads"),
+    ):
+        code, _, shown = command(*words)
+        assert code == 2, words
+        assert "(Read-only file system)" in one_line(shown.splitlines()[-1]), words
+
+
 def test_a_finished_study_on_a_read_only_disk_is_read(disk, sealed, bert, command, tmp_path):
     write_jsonl(tmp_path / "items_en.jsonl", stereoset_rows())
     study = tmp_path / "s.yaml"

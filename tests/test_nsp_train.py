@@ -147,6 +147,16 @@ def test_a_training_that_was_killed_goes_on_with_the_same_losses(pairs: Path, tm
     assert not (tmp_path / "killed" / "checkpoints").exists()
 
 
+def test_a_folder_that_cannot_be_made_is_one_sentence_before_training(pairs, bases, tmp_path, request):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    call = request.getfixturevalue("command")
+    status, _, error = call("nsp", "train", bases / "gpt2", "--data", pairs, "--out", tmp_path / "file" / "head")
+    assert status == 2
+    assert error.splitlines()[-1].startswith("Error: Cannot ")
+    assert "(Not a directory)" in error
+    assert "Traceback" not in error
+
+
 class Stopped(Exception):
     """A stop in the middle of a training."""
 

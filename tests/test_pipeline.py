@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -90,6 +95,67 @@ def test_a_dry_run_counts_requests_and_asks_nobody(tmp_path, models, command):
     assert status == 0, error
     (row,) = [row for row in json.loads(shown)["cells"] if row["method"] == "ask"]
     assert (row["model"], row["items"], row["questions"], row["done"]) == ("chatty", 4, 24, 0)
+
+
+def test_a_dry_run_of_a_paid_endpoint_shows_its_cost_and_needs_no_key(command, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    with endpoints.serving(endpoints.good) as server:
+        words = [
+            "--served-model",
+            "chatty",
+            "--key-env",
+            "NO_SUCH_KEY",
+            "--prices",
+            "1,2",
+            "--data",
+            "demo",
+            "-l",
+            "en",
+        ]
+        status, shown, error = command("ask", server.url, *words, "--limit", 4, "--dry-run")
+        assert not server.bodies
+        assert command("ask", server.url, *words, "--limit", 4)[2].endswith(
+            "The environment has no usable NO_SUCH_KEY. Set it to your key.\n"
+        )
+    assert status == 0, error
+    told = re.search(r"about (\d+) prompt and at most (\d+) answer tokens, cost at most about ([\d.]+); nothing", shown)
+    assert told is not None
+    assert float(told[3]) == pytest.approx((int(told[1]) + 2 * int(told[2])) / 1e6, abs=1e-4)
+
+
+def test_ctrl_c_says_that_the_same_command_resumes_and_it_does(tmp_path, command):
+    with endpoints.serving(endpoints.after(5, endpoints.stall)) as server:
+        words = ["ask", server.url, "--served-model", "chatty", "--data", "demo", "-l", "en", "--limit", 2]
+        words += ["--out", tmp_path / "runs", "--concurrency", 1]
+        stalled = threading.Event()
+        server.on_stall = stalled.set
+        process = subprocess.Popen(
+            [sys.executable, "-m", "isogloss", *map(str, words)],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert stalled.wait(300)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate()
+        server.reply, before = endpoints.good, len(server.bodies)
+        server.ended.set()
+        assert command(*words)[0] == 0
+        asked = len(server.bodies)
+    assert process.returncode == 130
+    assert error.splitlines()[-1] == "Stopped. What is finished is kept; the same command resumes."
+    assert asked == before + 24 - 5  # of 24 requests five were answered; the one that stalled is sent again
+
+
+def test_a_fresh_ask_says_nothing_of_answers_from_before_and_a_resumed_one_does(tmp_path, command):
+    with endpoints.serving(endpoints.good) as server:
+        words = ["ask", server.url, "--served-model", "chatty", "--data", "demo", "-l", "en", "--limit", 6]
+        words += ["--out", tmp_path / "runs"]
+        status, _, first = command(*words)
+        _, _, again = command(*words)
+    assert status == 0
+    assert "from before" not in first
+    assert "Kept 12 of 12 items from before." in again
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,18 @@ def test_the_bar_fits_into_80_columns(at, monkeypatch):
     assert "0.8 items/s, 4:10:00 left" in lines[-1]
 
 
+def test_a_label_cannot_write_control_characters_to_the_terminal(at, monkeypatch):
+    terminal = io.StringIO()
+    monkeypatch.setattr("rich.console.Console", lambda **_: Console(file=terminal, force_terminal=True, width=80))
+    with progress_bars() as tell:
+        for share in (0.5, 0.9):
+            tell("\x1b]0;owned\x07m\x9b31m en [red]x", share, items=10)
+    assert "\x1b]" not in terminal.getvalue()
+    assert "\x07" not in terminal.getvalue()
+    assert "\x9b" not in terminal.getvalue()
+    assert "en [red]x" in terminal.getvalue()  # brackets are text, not colours
+
+
 def test_a_notebook_without_widgets_has_lines(at, monkeypatch, capsys):
     monkeypatch.setattr("rich.console.Console.is_jupyter", True, raising=False)
     monkeypatch.setattr(progress, "find_spec", lambda name: None)

@@ -6,10 +6,13 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import transformers
@@ -20,6 +23,7 @@ from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.methods.ask import AskSettings
 from isogloss.models.model import Loading
+from isogloss.ray_cluster.connection import ENDED
 from isogloss.ray_cluster.executor import TRIES, Cluster, Group, Queue, Task, record_result, unfinished_work
 from isogloss.ray_cluster.worker import Worker, pack_cells, unpack_cells
 from isogloss.storage import as_path
@@ -29,6 +33,7 @@ from isogloss.studies.pipeline import ask, score
 from isogloss.studies.plan import StudyPlan
 from isogloss.studies.run import execute
 from support import ports, tiny
+from support.builders import stereoset_rows, write_jsonl
 from test_fault_tolerance import kept
 from test_studies_run import BOTH, MANY
 
@@ -259,6 +264,33 @@ def disturbed(plan: StudyPlan, out: Path, *, share: float, disturb) -> tuple[lis
     now = kept(out)
     assert {path: now[path] for path in there} == there
     return shares, runs.read_scored(list(outcome.runs)), list(outcome.failures)
+
+
+def test_a_command_that_ends_with_its_node_says_so_in_one_sentence(tmp_path):
+    gone = "from isogloss.studies.connection import *\nwith explained_if_ended():\n    os._exit(1)"  # as Ray does it
+    ended = subprocess.run([sys.executable, "-c", gone], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (1, f"{ENDED}\n")
+    done = gone.replace("os._exit(1)", "raise IsoglossError('something else')")
+    assert ENDED not in subprocess.run([sys.executable, "-c", done], capture_output=True, text=True).stderr
+
+
+@pytest.mark.slow
+def test_a_node_that_dies_with_all_its_workers_ends_the_command_in_one_sentence(bert, tmp_path):
+    psutil = pytest.importorskip("psutil")
+    data = write_jsonl(tmp_path / "items_en.jsonl", stereoset_rows())
+    words = ["eval", bert, "--data", data, "--out", tmp_path / "runs", "--on", "ray,workers=1", "--part-size", 1]
+    process = subprocess.Popen([sys.executable, "-m", "isogloss", *map(str, words)], stderr=subprocess.PIPE, text=True)
+    node: list[Any] = []
+    while not node and process.poll() is None:
+        children = psutil.Process(process.pid).children(recursive=True)
+        node = [child for child in children if child.is_running() and child.name() == "raylet"]
+        time.sleep(0.05)
+    for child in node:
+        child.kill()
+    _, error = process.communicate()
+    assert process.returncode != 0
+    (line,) = [line for line in error.splitlines() if line.startswith("Error: ")]
+    assert line == ENDED or line.startswith("Error: Ray cannot be started here")
 
 
 @pytest.mark.slow

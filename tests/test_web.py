@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -475,6 +476,17 @@ def test_a_foreign_page_can_link_here_but_not_read(client):
     assert client.get("/static/live.js", headers={"Sec-Fetch-Site": "same-site"}).status_code == 403
 
 
+def test_an_upload_of_one_line_of_megabytes_is_one_sentence(client, root):
+    tracemalloc.start()
+    try:
+        answer = upload(client, '{"id": "' + "x" * 19_000_000 + '"}\n', name="mine_en.jsonl")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "line 1: a line of more than 1,000,000 letters, which no item has." in answer.text
+    assert peak < 200_000_000  # the line itself, the form that carries it, and the copy of the test client
+
+
 def test_a_large_upload_is_cut_off_while_it_comes(root, models):
     client = client_of(ServerSettings(root, models=models, limits=replace(Limits(), upload=100_000)))
     assert upload(client, "x" * 200_000).status_code == 413
@@ -611,6 +623,31 @@ def until(root: Path, name: str, *states: str) -> jobs.EvaluationJob:
             return job
         time.sleep(0.2)
     raise AssertionError(f"{job} did not become {' or '.join(states)}")
+
+
+@pytest.mark.slow
+def test_of_150_open_progress_streams_24_are_served_and_pages_still_open(root, models):
+    with command(root, models[:1]) as (port, address, process):
+        headers = {"Origin": address}
+        for name in ("first", "second"):  # the second waits for the first, so its stream stays open
+            fields = {"model": models[0], "data": "demo", "language": ["en", "de", "es", "fr", "tr"], "name": name}
+            assert httpx.post(f"{address}/evaluate", data=fields, headers=headers, timeout=60).status_code in (200, 303)
+        before = resident(process)
+        request = f"GET /evaluate/second/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        watchers = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(150)]
+        for watcher in watchers:
+            watcher.sendall(request)
+        heard = [b""] * len(watchers)
+        for number, watcher in enumerate(watchers):
+            while not re.search(rb"event: |retry: ", heard[number]):
+                heard[number] += watcher.recv(65536)
+        started = time.perf_counter()
+        assert httpx.get(address, timeout=60).status_code == 200
+        print(f"a page took {time.perf_counter() - started:.2f} s, {resident(process) - before:.0f} MB more")
+        for watcher in watchers:
+            watcher.close()
+    assert sum(b"event: " in text for text in heard) == 24
+    assert sum(b"retry: 60000" in text for text in heard) == 126
 
 
 @pytest.mark.slow

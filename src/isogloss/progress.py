@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+from .errors import without_controls
+
 EVERY = 30.0  # seconds between two lines of a log
 SOON = 5.0  # seconds after which a log has its first line
 LOADING = "loading "
@@ -147,7 +149,7 @@ def progress_bars() -> Iterator[Progress]:
 
         def tell(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None:
             nonlocal resumed
-            clock.tell(label, share, items=items, cost=cost)
+            clock.tell(without_controls(label), share, items=items, cost=cost)
             if not resumed and clock.kept and share < 1 and items and not cost:
                 resumed = True
                 console.out(clock.resumed, highlight=False)
@@ -164,7 +166,9 @@ def _bar(clock: JobClock, console: Any) -> Iterator[Any]:
     from rich.progress import Progress as Bars
     from rich.table import Column
 
-    label = TextColumn("{task.description}", table_column=Column(width=WIDTH, no_wrap=True, overflow="ellipsis"))
+    label = TextColumn(
+        "{task.description}", markup=False, table_column=Column(width=WIDTH, no_wrap=True, overflow="ellipsis")
+    )
     share = TextColumn("{task.percentage:>3.0f} %", table_column=Column(no_wrap=True))
     speed = TextColumn("{task.fields[speed]}", table_column=Column(no_wrap=True))
     with Bars(label, BarColumn(bar_width=None), share, speed, console=console, expand=True, transient=True) as bars:

@@ -1,7 +1,7 @@
 """Answer words: the lists by which answers to the prompts that were asked are understood, cut into words and compiled."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,7 +13,6 @@ from .text_normalisation import cut_sentences, cut_words, normalise, script_of
 SCRIPTS = {"Arab": "ARABIC", "Beng": "BENGALI", "Cyrl": "CYRILLIC", "Deva": "DEVANAGARI", "Grek": "GREEK"}
 SCRIPTS |= {"Hans": "CJK", "Hant": "CJK", "Hebr": "HEBREW", "Kore": "HANGUL", "Latn": "LATIN"}
 MARKS = "[\"'“”‘’«»„「」『』*_`]*"
-NUMBER = r"(?:[-•]|\(?(?:\d{1,2}|[a-d])[.):])\s*"
 # vowel signs of Indic scripts are no letters to `re`, but a word goes on with them
 WORD_END = r"(?![\w\u0900-\u0963\u0966-\u0dff])"
 
@@ -32,11 +31,13 @@ class AskedPrompts:
 class AnswerWords:
     """A language's lists with the English ones added, tidied and cut into words, the longest first.
 
-    `own` are the words that the prompts name, `foreign` those that other languages' prompts name, `asked` the clauses of
-    each prompt and `endings` what each prompt says after the statement. `options` finds yes and no offered together.
+    `starts` are the lists by first words, `own` the words that the prompts name, `foreign` those that other languages'
+    prompts name, `asked` the clauses of each prompt and `endings` what each prompt says after the statement. `options`
+    finds yes and no offered together.
     """
 
     lists: Mapping[str, tuple[Words, ...]]
+    starts: Mapping[str, Mapping[str, tuple[Words, ...]]]
     asked: Mapping[str, tuple[Words, ...]]
     endings: Mapping[str, tuple[str, ...]]
     own: frozenset[Words]
@@ -74,6 +75,7 @@ def answer_words_of(tag: str, asked: AskedPrompts | None = None) -> AnswerWords:
     }
     return AnswerWords(
         lists,
+        {name: _by_first_word(phrases) for name, phrases in lists.items()},
         clauses,
         {name: _endings(text, named) for name, text in prompts.items()},
         frozenset(_phrases(named)) | _named_in(prompts.values(), lists),
@@ -112,20 +114,22 @@ def _named_words() -> frozenset[Words]:
 
 
 def _option_patterns(raw: Mapping[str, Sequence[str]]) -> tuple[re.Pattern[str], ...]:
-    """Patterns of two answer words that are offered together: with a slash or 'or', numbered, or each on its own line.
+    """Patterns of two answer words that are offered together: with a slash or 'or', numbered, on lines, or after a heading.
 
     Whether the two are yes and no, and not twice the same, is for the caller to check.
     """
     word = _alternation([*raw["yes"], *raw["no"]])
     either = _alternation(raw["alternatives"])
     first, second = (rf"{MARKS}(?P<{name}>{word}){MARKS}" for name in ("first", "second"))
-    number = rf"(?:{NUMBER})?"
+    one, two = (rf"(?:[-•]|\(?(?P<{name}>\d{{1,2}}|[a-d])[.):])\s*" for name in ("number_of_first", "number_of_second"))
     return tuple(
         re.compile(pattern, re.MULTILINE)
         for pattern in (
-            rf"(?:{word},\s*)?[(\[]*{number}{first}[)\]]*\s*(?:[/|]|,?\s*{either})\s*[(\[]*{number}{second}[)\]]*",
-            rf"{NUMBER}{first}[,;.]?\s*{NUMBER}{second}",
-            rf"^[ \t]*{number}{first}[.,]?[ \t]*\n\s*{number}{second}[.]?[ \t]*$",
+            rf"(?:{word},\s*)?[(\[]*(?:{one})?{first}[)\]]*\s*(?:[/|]|,?\s*{either})\s*[(\[]*(?:{two})?{second}[)\]]*",
+            rf"\b(?P<preposition>\w+)\s+{first}\s+{either}\s+(?P=preposition)\s+{second}",
+            rf"{one}{first}[,;.]?\s*{two}{second}",
+            rf"^[ \t]*(?:{one})?{first}[.,]?[ \t]*\n\s*(?:{two})?{second}[.]?[ \t]*$",
+            rf"^(?P<heading>[^\n:]*):\s*{first}\s*[,;،、]\s*{second}[.。]?[ \t]*$",
         )
     )
 
@@ -145,15 +149,29 @@ def _phrases(words: Iterable[str]) -> tuple[Words, ...]:
     return tuple(sorted(cut, key=lambda phrase: (-len(phrase), phrase)))
 
 
-def start_phrase(words: Words, phrases: Sequence[Words]) -> Words:
-    """The longest phrase that the words start with; empty when there is none."""
-    return next((phrase for phrase in phrases if words[: len(phrase)] == phrase), ())
+def _by_first_word(phrases: Sequence[Words]) -> dict[str, tuple[Words, ...]]:
+    """The phrases by their first words, the longest first."""
+    return {first: tuple(phrase for phrase in phrases if phrase[0] == first) for first in {p[0] for p in phrases}}
+
+
+def start_phrase(words: Words, phrases: Mapping[str, Sequence[Words]]) -> Words:
+    """The longest of the phrases, given by their first words, that the words start with; empty when there is none."""
+    candidates = phrases.get(words[0], ()) if words else ()
+    return next((phrase for phrase in candidates if words[: len(phrase)] == phrase), ())
+
+
+def phrases_within(words: Words, phrases: Mapping[str, Sequence[Words]]) -> Iterator[Words]:
+    """The phrases, given by their first words, whose first word is among the words; the others cannot be there."""
+    return (phrase for word in dict.fromkeys(words) for phrase in phrases.get(word, ()))
 
 
 def find_phrase(words: Words, phrase: Words, *, gap: int) -> tuple[int, ...]:
-    """Where a phrase's words stand, in order and at most N words apart; empty when they do not."""
+    """Where a phrase's words stand, in order and at most N words apart, as close as they do; empty when they do not."""
     if phrase[0] not in words:
         return ()
+    if len(phrase) == 1:
+        return (words.index(phrase[0]),)
+    places: list[tuple[int, ...]] = []
     for start in (index for index, word in enumerate(words) if word == phrase[0]):
         positions = [start]
         for wanted in phrase[1:]:
@@ -162,5 +180,5 @@ def find_phrase(words: Words, phrase: Words, *, gap: int) -> tuple[int, ...]:
                 break
             positions.append(positions[-1] + 1 + near.index(wanted))
         else:
-            return tuple(positions)
-    return ()
+            places.append(tuple(positions))
+    return min(places, key=lambda positions: positions[-1] - positions[0], default=())

@@ -18,9 +18,9 @@ STEREOTYPE_PROMPT = PROMPTS[0]
 WORDS = ("yes", "no")
 LISTS = (
     "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "joiners", "both",
-    "alternatives", "openers", "contrasts", "conditions", "questions",
+    "alternatives", "openers", "contrasts", "corrections", "conditions", "questions", "late_negations",
 )  # fmt: skip
-OPTIONAL = ("facts", "both", "alternatives", "contrasts", "questions")
+OPTIONAL = ("facts", "both", "alternatives", "contrasts", "corrections", "questions", "late_negations")
 SLOTS = ("{statement}", "{first}", "{second}")
 
 

@@ -16,10 +16,11 @@ NUMBERING = re.compile(r"^\s*(?:[-•]|\d{1,2}[.)]|\(?[a-z]\))\s*")
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """A sentence in clauses of words; `question` when it ends with a question mark."""
+    """A sentence in clauses of words; `question` when it ends with a question mark, `cut` when the text ends within it."""
 
     clauses: tuple[tuple[str, ...], ...]
     question: bool
+    cut: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -29,13 +30,16 @@ class AnswerSentence:
 def normalise(text: str) -> str:
     """The text in small letters, full-width letters narrow, Arabic without vowel signs, without emoji."""
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    kept = []
-    for letter in MARKS.sub("", text.translate(ARABIC)):
-        category = unicodedata.category(letter)
-        hidden = letter == "\ufffd" or (category in ("Cf", "Cc", "Cs", "Co") and not letter.isspace())
-        symbol = category in ("So", "Sk")
-        kept.append("" if hidden else " " if symbol else letter)
-    return unicodedata.normalize("NFC", "".join(kept))
+    return unicodedata.normalize("NFC", "".join(map(_kept_letter, MARKS.sub("", text.translate(ARABIC)))))
+
+
+@cache
+def _kept_letter(letter: str) -> str:
+    """A letter, a space for a symbol such as an emoji, or nothing for what cannot be seen."""
+    category = unicodedata.category(letter)
+    if letter == "\ufffd" or (category in ("Cf", "Cc", "Cs", "Co") and not letter.isspace()):
+        return ""
+    return " " if category in ("So", "Sk") else letter
 
 
 def cut_sentences(tidied: str) -> list[AnswerSentence]:
@@ -45,7 +49,7 @@ def cut_sentences(tidied: str) -> list[AnswerSentence]:
     for text, end in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
         clauses = tuple(filter(None, (tuple(cut_words(clause)) for clause in CLAUSE.split(text))))
         if clauses:
-            sentences.append(AnswerSentence(clauses, any(mark in end for mark in "?؟")))
+            sentences.append(AnswerSentence(clauses, any(mark in end for mark in "?؟"), not end))
     return sentences
 
 

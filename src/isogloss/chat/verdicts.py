@@ -1,19 +1,23 @@
 """Verdicts: what an answer says to its prompt and by which rule; computed when measuring and never stored."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import polars as pl
 
 from .. import languages
-from .answer_words import AnswerWords, AskedPrompts, answer_words_of, find_phrase, start_phrase
+from .answer_words import AnswerWords, AskedPrompts, answer_words_of, find_phrase, phrases_within, start_phrase
 from .final_answer import extract_answer
 from .readings import EMPTY, NO, OFF_TOPIC, OTHER_LANGUAGE, RESTATED, YES, AnswerReading
 from .sentence_rules import ENGLISH, PLAIN, answer_phrase, is_hypothetical, is_question, read_meaning, read_sentence
 from .text_normalisation import AnswerSentence, cut_sentences, cut_words, normalise, script_of
 
 MENTION = re.compile(r"^[\s*]*[\"'“”‘’«「『]\s*\w{1,5}\s*[\"'“”‘’»」』][ \t]+\w")
+CHOICE = re.compile(r"(?:^|\n)(?P<heading>[^\n]*?)\(?\b(?P<number>\d{1,2}|[a-d])[.):]*\s*$")
+CLOSING, CLOSING_LETTERS = 6, 14  # words of a clause that is a stance alone: 'ich stimme dieser Aussage nicht zu'
+UNFINISHED_LINE = re.compile(r"\n[^\n]*[,،]\s*$")
 CONCLUSION = 2  # words of a clause that ends with the answer: 'therefore no'
 FIRST_WORDS, FIRST_LETTERS = 10, 24  # as many tokens as the paper reads
 
@@ -65,11 +69,16 @@ def interpret_answer(text: str, *, language: str, prompt: str, asked: AskedPromp
     bare = [_without_openers(sentence, lexicon) for sentence in sentences]
     bare = [sentence for sentence in bare if sentence.clauses]
     first = _read_first(bare, lexicon, prompt=prompt) if bare and not MENTION.match(text) else None
-    if first is not None and first.verdict != OFF_TOPIC and first.rule != "stance":
+    if first is not None and first.verdict != OFF_TOPIC and first.rule not in ("stance", "refusal"):
         return first
-    later = _read_last(sentences, lexicon, prompt=prompt)
+    # a line that ends with a comma goes on: 'Ja,' on the last line of a text that was cut is no answer alone
+    complete = sentences[:-1] if UNFINISHED_LINE.search(tidied) else sentences
+    later = _read_last(complete, lexicon, prompt=prompt)
     if later is not None and (first is None or first.verdict == OFF_TOPIC or later.rule == "label"):
         return later
+    closing = _read_closing(sentences, lexicon, prompt=prompt)
+    if closing is not None and (first is None or first.rule != "stance" or len(sentences[0].words) > CLOSING):
+        return closing
     if restated and (first is None or first.verdict == OFF_TOPIC):
         return AnswerReading(RESTATED, "options")
     if first is not None:
@@ -114,6 +123,19 @@ def _read_last(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, pro
     return None
 
 
+def _read_closing(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, prompt: str) -> AnswerReading | None:
+    """What a short last clause says after other sentences: 'So, I disagree.'"""
+    last = sentences[-1]
+    clause = last.clauses[-1]
+    reach = CLOSING_LETTERS if script_of(clause[-1][0]) in ("CJK", "HIRAGANA", "KATAKANA") else CLOSING
+    if len(sentences) < 2 or len(clause) > reach or last.cut or is_hypothetical(last, lexicon):
+        return None
+    if is_question(last, lexicon, prompt=prompt):
+        return None
+    meant = read_meaning([clause], lexicon, prompt=prompt)
+    return AnswerReading(meant, "closing") if meant in (YES, NO) else None
+
+
 def _answers_prompt(sentence: AnswerSentence, before: AnswerSentence, *, lexicon: AnswerWords, prompt: str) -> bool:
     """Whether a sentence may answer the prompt: a bare word after another question answers that one.
 
@@ -137,7 +159,7 @@ def _after_label(sentence: AnswerSentence, lexicon: AnswerWords, *, later: bool)
     last = sentence.clauses[-1]
     word, joined = (
         last[-1:],
-        start_phrase(last, lexicon.lists["joiners"]) or start_phrase(last, lexicon.lists["contrasts"]),
+        start_phrase(last, lexicon.starts["joiners"]) or start_phrase(last, lexicon.starts["contrasts"]),
     )
     if (
         not joined
@@ -146,9 +168,11 @@ def _after_label(sentence: AnswerSentence, lexicon: AnswerWords, *, later: bool)
         and (word in lexicon.own or word in PLAIN)
     ):
         return AnswerSentence((word,), sentence.question)
-    for opener in lexicon.lists["openers"]:
+    for opener in phrases_within(last, lexicon.starts["openers"]):
         positions = find_phrase(last, opener, gap=0)
         rest = last[positions[-1] + 1 :] if positions else ()
+        while adverb := start_phrase(rest, lexicon.starts["openers"]):  # 'la réponse est donc oui'
+            rest = rest[len(adverb) :]
         if rest and answer_phrase(rest, lexicon) == rest:
             return AnswerSentence((rest,), sentence.question)
     return None
@@ -167,22 +191,39 @@ def _without_prompt(tidied: str, lexicon: AnswerWords, *, prompt: str) -> str:
 
 
 def _without_options(tidied: str, lexicon: AnswerWords) -> str:
-    """The text without 'Yes / No', 'yes or no', '1. Yes 2. No' and the like."""
+    """The text without 'Yes / No', 'yes or no', '1. Yes 2. No' and the like; a number chosen afterwards becomes its word."""
+    numbered: dict[str, str] = {}
 
     def cut(match: re.Match[str]) -> str:
+        groups = match.groupdict()
+        heading = tuple(cut_words(groups.get("heading") or ""))
         sides = {lexicon.sides[match["first"]], lexicon.sides[match["second"]]}
-        return "\n" if len(sides) == 2 else match[0]
+        if len(sides) < 2 or heading in lexicon.lists["openers"]:  # 'Answer: yes, no' offers nothing
+            return match[0]
+        numbered.update({groups.get(f"number_of_{name}") or "": groups[name] for name in ("first", "second")})
+        return "\n"
 
     for pattern in lexicon.options:
         tidied = pattern.sub(cut, tidied)
-    return tidied
+    return _name_choice(tidied, numbered, lexicon=lexicon)
+
+
+def _name_choice(tidied: str, numbered: Mapping[str, str], *, lexicon: AnswerWords) -> str:
+    """The text with the option's word instead of its number, where its last line is 'Answer: 2' or the number alone."""
+    choice = CHOICE.search(tidied) if numbered else None
+    if choice is None or choice["number"] not in numbered:
+        return tidied
+    heading = tuple(cut_words(choice["heading"].replace(":", " ")))
+    if heading and heading not in lexicon.lists["openers"]:
+        return tidied
+    return tidied[: choice.start("number")] + numbered[choice["number"]]
 
 
 def _without_openers(first: AnswerSentence, lexicon: AnswerWords) -> AnswerSentence:
     """The sentence without what may stand before an answer: 'the answer is', 'well'."""
     clauses = list(first.clauses)
     while clauses:
-        opener = start_phrase(clauses[0], lexicon.lists["openers"])
+        opener = start_phrase(clauses[0], lexicon.starts["openers"])
         if not opener or len(answer_phrase(clauses[0], lexicon)) > len(opener):
             break
         clauses[0] = clauses[0][len(opener) :]
@@ -190,7 +231,7 @@ def _without_openers(first: AnswerSentence, lexicon: AnswerWords) -> AnswerSente
     return (
         first
         if len(clauses) == len(first.clauses) and clauses[0] == first.clauses[0]
-        else AnswerSentence(tuple(clauses), first.question)
+        else replace(first, clauses=tuple(clauses))
     )
 
 
@@ -199,7 +240,7 @@ def _without_openers(first: AnswerSentence, lexicon: AnswerWords) -> AnswerSente
 
 def _is_foreign_script(tidied: str, lexicon: AnswerWords) -> bool:
     """Whether half of the letters or more are neither of the language's script nor Latin."""
-    letters = [letter for letter in tidied if letter.isalpha()]
+    letters = [] if tidied.isascii() else [letter for letter in tidied if letter.isalpha()]
     if lexicon.script is None or not letters:
         return False
     foreign = sum(script_of(letter) not in (lexicon.script, "LATIN") for letter in letters)

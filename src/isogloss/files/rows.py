@@ -19,6 +19,7 @@ import polars as pl
 
 from ..errors import BadData, IsoglossError
 from .encodings import SEPARATORS, find_separator
+from .parquet_pages import page_sizes
 from .reading import NOT_UTF_8, SURROGATE, choose_encoding, current, remark, rename_header, rename_row
 from .workbooks import read_workbook
 
@@ -265,13 +266,21 @@ def _silenced_stderr() -> Iterator[None]:
 def _parquet(path: Path) -> Iterator[Checked]:
     raw = read_bytes(path)
     try:
+        unpacked = sum(page_sizes(io.BytesIO(raw)))
+        if unpacked > (most := min(MOST_BYTES, max(SMALL, RATIO * len(raw)))):
+            raise _too_large(path, most)
         with _silenced_stderr():
             count = pl.scan_parquet(io.BytesIO(raw)).select(pl.len()).collect().item()
             table = pl.read_parquet(io.BytesIO(raw)) if count <= MOST_ROWS else pl.DataFrame()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         raise BadData(path, None, "not a Parquet file, or a broken one.") from error
     if count > MOST_ROWS:
         raise BadData(path, None, f"has {count:,} rows; at most {MOST_ROWS:,} are read. Split it into smaller files.")
+    for column in table.iter_columns():  # one long cell may stand in each row at hardly any size
+        lengths = column.str.len_chars() if column.dtype == pl.String else pl.Series([], dtype=pl.UInt32)
+        if (lengths.max() or 0) > LONGEST_LINE:  # type: ignore[operator]
+            row = lengths.arg_max() or 0
+            raise BadData(path, row + 1, f"a cell of more than {LONGEST_LINE:,} letters, which no item has.")
     table.columns = rename_header(path, table.columns)
     for number, row in enumerate(table.iter_rows(named=True), 1):
         yield number, row, False

@@ -19,11 +19,14 @@ import polars as pl
 from .. import languages
 from ..errors import BadData, IsoglossError, require
 from ..files.hub import stream_rows
+from ..files.parquet_pages import page_sizes
 
 HUB = "hf:"
 PLAIN = (".txt", ".text")
 SUFFIXES = (*PLAIN, ".jsonl", ".parquet")
 ROWS_AT_ONCE = 500
+LONGEST_LINE = 50_000_000  # bytes; the longest article of Wikipedia has some millions
+LONGEST_PAGE = 500_000_000  # bytes of a Parquet page, which writers end after about a million
 FIELDS = ("text", "id", "language")
 ENDS = re.compile(r"[.!?…。！？।؟۔։።:;]")
 BREAK = re.compile(r"\n\s*\n")
@@ -104,7 +107,9 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 1
     try:
         with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+                if len(line) > LONGEST_LINE:
+                    raise BadData(path, number, f"a line of more than {LONGEST_LINE:,} bytes, which no article has.")
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 yield number, unicodedata.normalize("NFC", text.rstrip("\r\n"))
     except UnicodeDecodeError as error:
@@ -142,13 +147,16 @@ def _read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
 
 def _read_parquet(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
+        with path.open("rb") as file:
+            if any(size > LONGEST_PAGE for size in page_sizes(file)):
+                raise BadData(path, None, f"has a page that unpacks to more than {LONGEST_PAGE:,} bytes.")
         lazy = pl.scan_parquet(path)
         names = lazy.collect_schema().names()
         lazy = lazy.select([name for name in FIELDS if name in names])
         height = int(pl.scan_parquet(path).select(pl.len()).collect().item())
         for start in range(0, height, ROWS_AT_ONCE):
             yield from lazy.slice(start, ROWS_AT_ONCE).collect().iter_rows(named=True)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         raise BadData(path, None, "not a Parquet file, or a broken one.") from error
 
 

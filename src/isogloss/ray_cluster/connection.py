@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -13,6 +14,17 @@ from ..errors import IsoglossError, require
 from ..studies.run import Cluster
 
 OBJECT_STORE = 100 * 2**20
+ENDED = (
+    "Error: The command was ended from outside, or with Ray's node on this machine, which was killed or had no memory left. "
+    "What is finished is kept; the same command resumes."
+)
+# waits until the command says that it is done, or is gone; an interrupt is for the command
+WATCHER = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+if sys.stdin.buffer.read() != b"done":
+    print(sys.argv[1], file=sys.stderr)
+"""
 
 
 @contextmanager
@@ -36,9 +48,22 @@ def connected(cluster: Cluster) -> Iterator[Any]:
         where = f"No Ray cluster answers at {cluster.address}" if cluster.address else "Ray cannot be started here"
         raise IsoglossError(f"{where} ({last_line(error)}).") from error
     try:
-        yield ray
+        with explained_if_ended():
+            yield ray
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def explained_if_ended() -> Iterator[None]:
+    """While this is open, another process watches this one: where Ray's node is gone, Ray ends it without an exception."""
+    words = [sys.executable, "-I", "-S", "-c", WATCHER, ENDED]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as watcher:
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                watcher.communicate(b"done")
 
 
 @contextmanager
