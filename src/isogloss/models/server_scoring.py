@@ -31,7 +31,6 @@ class ServedScoring:
     sentence: PromptTokens
     values: tuple[float, ...]
     parts: int = 0
-    concurrency: int = 0  # how many requests are open at once, where that is not what `Loading` says
     sources: set[str] = field(default_factory=set)
 
     @property
@@ -112,7 +111,7 @@ def answer_questions(model: Model, questions: Sequence[Question], *, keep: Keep)
             if all(needed in values for needed, _ in places[question]):
                 keep({question: np.array([values[needed][index - 1] for needed, index in places[question]])})
 
-    run_now(ask_all(model.net, by_prompt, ask=ask, concurrency=scoring.concurrency))
+    run_now(ask_all(model.net, by_prompt, ask=ask))
 
 
 def places_of(question: Question) -> list[tuple[Ids, int]]:

@@ -223,8 +223,24 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
             scored = run_store.read_scored([run])
         else:
             scored = run_store.scored_run(run, cell.table, rows=pl.concat(tables[index]), whole=True)
+        if again := repeat_facts(cell, model, rows=scored.table if plan else None):
+            run = replace(run, info=run.info | again)
+            scored = replace(scored, notes=tuple(run.info["notes"]))
+            if runs:
+                run_store.write_info(run)
         results.append(CellResult(scored, run if runs else None))
     return results
+
+
+def repeat_facts(cell: Cell, model: Model, *, rows: pl.DataFrame | None) -> dict[str, Any]:
+    """What is written into a run about asking twice, with the note on it; nothing when nothing was scored now."""
+    from .repeatability import note_on, repeat_cell
+
+    facts = repeat_cell(cell, model, rows=rows) if rows is not None else {}
+    if not facts:
+        return {}
+    info = run_info(cell, model)
+    return facts | {"notes": [*info["notes"], *note_on(facts, info["model"])]}
 
 
 def journal_path(runs: Sequence[run_store.Run], cells: Sequence[Cell], *, model: Model) -> Path | None:

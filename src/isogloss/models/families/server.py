@@ -124,6 +124,13 @@ def identify(model: Model, asked: str) -> Mapping[str, str]:
     return scoring.statements | {"dialect": scoring.dialect.title, "tokenizer": model.tokenizer.source}
 
 
+def ask_again(model: Model) -> tuple[Model, int] | None:
+    """The model with another number of requests open at once, and how many items it is asked for a second time."""
+    loading = model.net.loading
+    other = replace(loading, concurrency=1 if loading.concurrency > 1 else 4)
+    return (replace(model, net=replace(model.net, loading=other)), loading.repeat) if loading.repeat else None
+
+
 family = Family(
     title="Models behind a server: vLLM, SGLang, and others with log-probabilities of prompts or OpenAI's chat protocol",
     wants=(LOGPROB, TEXT),
@@ -132,5 +139,6 @@ family = Family(
     answer_each=answer_each,
     continuing=continue_text,
     identify=identify,
+    ask_again=ask_again,
     refuse=refuse,
 )
