@@ -23,10 +23,10 @@ from isogloss.cli.ask import token_totals
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
 from isogloss.methods.ask import AskSettings
-from isogloss.models.server_connection import KEPT
 from isogloss.models.load import open_model
 from isogloss.models.model import Loading
 from isogloss.models.retry import RetryPolicy, asked_wait, next_wait
+from isogloss.models.server_connection import KEPT
 from isogloss.progress import Progress, silent
 from isogloss.studies.cells import JOURNAL, Running, run_cells
 from isogloss.studies.method_choice import PlannedCell, plan_cells

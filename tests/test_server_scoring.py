@@ -21,8 +21,10 @@ from isogloss.models.model import Loading, Model
 from isogloss.models.questions import Question
 from isogloss.models.retry import RetryPolicy
 from isogloss.models.server_scoring import EVERY, places_of, scoring_of
+from isogloss.studies.budgets import forecast_needs
 from isogloss.studies.cells import Cell, CellResult, Running, run_cells
 from isogloss.studies.method_choice import PlannedCell, plan_cells
+from isogloss.studies.plan import plan_evaluation
 from isogloss.studies.repeatability import compare_rows
 from support import score_server
 from support.builders import triple
@@ -82,7 +84,8 @@ def same(first: pl.DataFrame, second: pl.DataFrame) -> None:
     assert first.select(*key, "tokens", "why").equals(second.select(*key, "tokens", "why"))
     for column in ("value", "logprobs"):
         one, other = (np.array(table[column].drop_nulls().explode().to_list()) for table in (first, second))
-        assert one.size and np.allclose(one, other, rtol=1e-4, atol=1e-4)
+        assert one.size
+        assert np.allclose(one, other, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -118,7 +121,9 @@ def test_a_server_that_only_repeats_text_is_asked_with_text_and_its_cut_is_used(
         table = score(open_stub(server), items)
     assert all(isinstance(prompt, str) for prompt in server.prompts if not isinstance(prompt, list))
     first = items[0].candidates[0].text
-    row = table.filter((pl.col("id") == items[0].id) & (pl.col("candidate") == items[0].candidates[0].id)).row(0, named=True)
+    row = table.filter((pl.col("id") == items[0].id) & (pl.col("candidate") == items[0].candidates[0].id)).row(
+        0, named=True
+    )
     _, tokenizer = score_server.trained()
     ids = tuple(tokenizer.encode(first))
     assert row["logprobs"] == pytest.approx(score_server.logprobs(ids))  # its first token has no value
@@ -227,7 +232,10 @@ def test_two_models_behind_one_address_are_noticed_by_who_answers(folder):
 
 def test_two_models_that_say_the_same_are_noticed_by_the_canary(folder):
     items = items_for("likelihood", EVERY + 1)
-    worse: score_server.Lie = lambda values: [v if v is None else v - 2 * MOVED for v in values]
+
+    def worse(values):
+        return [v if v is None else v - 2 * MOVED for v in values]
+
     with score_server.scoring("vllm") as server:
         server.refuse = after(6, lambda running: setattr(running, "lie", worse))
         with pytest.raises(IsoglossError) as caught:
@@ -239,7 +247,8 @@ def test_a_text_that_fails_later_is_told_and_not_scored(folder):
     with score_server.scoring("vllm") as server:
         server.refuse = after(8, lambda running: setattr(running, "lie", LIES["too few"][0]))
         message = refused(server, folder, concurrency=1)
-    assert "failed on a text of " in message and "it returned " in message
+    assert "failed on a text of " in message
+    assert "it returned " in message
 
 
 def test_a_killed_server_loses_nothing_and_nothing_is_asked_twice(folder, tmp_path):
@@ -260,7 +269,8 @@ def test_a_killed_server_loses_nothing_and_nothing_is_asked_twice(folder, tmp_pa
         server.bodies.clear()
         score(open_stub(server, tokenizer=str(folder), concurrency=1, repeat=0), items, out=tmp_path)
     asked = server.prompts[3:]
-    assert len(answered) == 5 and len(asked) == 12 - 5
+    assert len(answered) == 5
+    assert len(asked) == 12 - 5
     assert not [prompt for prompt in asked if prompt in answered]
 
 
@@ -292,10 +302,12 @@ def test_a_key_is_sent_and_is_in_no_error_file_or_other_address(folder, tmp_path
         with pytest.raises(IsoglossError) as caught:
             score(open_stub(server, tokenizer=str(folder), key_env="SECRET_KEY"), items_for("likelihood"), out=tmp_path)
     assert {headers["Authorization"] for headers in server.headers} == {"Bearer sk-very-secret"}
-    assert "sk-very" not in str(caught.value) and "307" in str(caught.value)
+    assert "sk-very" not in str(caught.value)
+    assert "307" in str(caught.value)
     assert not other.bodies
     texts = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
-    assert texts and not any(b"sk-very" in text for text in texts)
+    assert texts
+    assert not any(b"sk-very" in text for text in texts)
     other.server_close()
 
 
@@ -311,7 +323,9 @@ def test_no_request_is_sent_that_would_cost_more_than_allowed(folder):
         message = refused(server, folder, max_cost=2e-4, prices=(1.0, 1.0))
     tokens = sum(len(prompt) + body["max_tokens"] for prompt, body in zip(server.prompts, server.bodies, strict=True))
     assert 0 < tokens <= 200
-    assert message.startswith(f"The budget of 0.0002 for URL is used up: {tokens / 1e6:.4f} after {len(server.bodies)} requests.")
+    assert message.startswith(
+        f"The budget of 0.0002 for URL is used up: {tokens / 1e6:.4f} after {len(server.bodies)} requests."
+    )
 
 
 def test_what_a_server_says_about_itself_is_part_of_the_fingerprint(folder, tmp_path):
@@ -327,7 +341,8 @@ def test_what_a_server_says_about_itself_is_part_of_the_fingerprint(folder, tmp_
 
 def test_the_canarys_texts_have_the_same_words():
     words = [sorted(text.lower().rstrip(".").split()) for text in (SENTENCE, DISORDER)]
-    assert words[0] == words[1] and 8 <= len(words[0]) <= 12
+    assert words[0] == words[1]
+    assert 8 <= len(words[0]) <= 12
 
 
 # ---- repeatability
@@ -366,10 +381,62 @@ def test_flips_are_counted_by_item_and_quantity():
     numbers = {"a": (-1.0, -3.0), "b": (-2.0, -2.0), "c": (-2.0, -4.0)}
     tables = [
         [
-            {"id": "x", "candidate": name, "quantity": "score", "against": None, "value": pair[k], "logprobs": [pair[k]]}
+            {
+                "id": "x",
+                "candidate": name,
+                "quantity": "score",
+                "against": None,
+                "value": pair[k],
+                "logprobs": [pair[k]],
+            }
             for name, pair in numbers.items()
         ]
         for k in (0, 1)
     ]
     assert compare_rows(*tables) == {"comparisons": 3, "flips": 2, "largest_move": 2.0}
     assert compare_rows(tables[0], tables[0]) == {"comparisons": 3, "flips": 0, "largest_move": 0.0}
+
+
+# ---- forecasts
+
+
+def test_the_forecast_of_a_budget_counts_what_is_really_sent(folder, tmp_path):
+    items = items_for("likelihood", 5)
+    with score_server.scoring("vllm") as server:
+        loading = Loading(served_model="tiny", tokenizer=str(folder), max_cost=1.0, prices=(1e6, 2e6), repeat=5)
+        plan = plan_evaluation([server.url], items, method="likelihood", loading=loading)
+        (need,) = forecast_needs(plan, out=tmp_path)
+        assert not server.bodies
+        model = open_stub(server, tokenizer=str(folder), repeat=5)
+        score(model, items)
+    canary = sum(len(prompt) for prompt in server.prompts[:3])
+    assert need.requests == len(server.bodies) == model.net.spent.requests
+    assert need.prompt == model.net.spent.prompt - canary
+    assert need.cost == pytest.approx(need.prompt + 2 * need.answer)
+    assert str(need).endswith("; --max-cost 1 will end it before that")
+
+
+def test_a_plan_without_a_budget_is_not_counted(tmp_path):
+    with score_server.scoring("vllm") as server:
+        plan = plan_evaluation([server.url], items_for("likelihood", 2), loading=Loading(served_model="tiny"))
+        assert forecast_needs(plan, out=tmp_path) == []
+
+
+def test_a_budget_in_money_needs_prices(command):
+    status, _, error = command(
+        "eval", "http://127.0.0.1:1/v1", "--served-model", "tiny", "--data", "demo", "--max-cost", "1"
+    )
+    assert (status, error.strip().splitlines()[-1]) == (
+        2,
+        "Error: --max-cost needs the prices of a million tokens. Use --prices IN,OUT.",
+    )
+
+
+def test_one_command_scores_through_a_server_and_shows_how_steady_it_is(folder, tmp_path, command):
+    with score_server.scoring("vllm") as server:
+        words = ("--served-model", "tiny", "--tokenizer", folder, "--limit", "3", "--out", tmp_path / "out")
+        words = (*words, "--max-requests", "1000", "--data", "demo", "-l", "en")
+        status, out, error = command("eval", server.url, *words)
+    assert status == 0
+    assert "Forecast for tiny: about " in error
+    assert "tiny: 3 items were asked for twice; 0 of 9 comparisons flipped" in out

@@ -53,7 +53,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = held.getsockname()[1]
     log = tmp_path_factory.mktemp("vllm") / "log"
     command = f"{PROGRAM} serve {FOLDER} --served-model-name smollm2 --host 127.0.0.1 --port {port}".split()
-    options = "--dtype float32 --max-model-len 512 --enforce-eager".split()
+    options = ["--dtype", "float32", "--max-model-len", "512", "--enforce-eager"]
     environment = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
     with log.open("wb") as file:
         server = subprocess.Popen([*command, *options], env=environment, stdout=file, stderr=file)

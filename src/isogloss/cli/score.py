@@ -55,6 +55,11 @@ def evaluate(
     concurrency: int = options.Concurrency,
     timeout: float = options.Timeout,
     tries: int = options.Tries,
+    tokenizer: str = options.Tokenizer,
+    repeat: int = options.Repeat,
+    max_requests: int = options.MaxRequests,
+    max_cost: float = options.MaxCost,
+    prices: str = options.Prices,
     controls: bool = typer.Option(False, "--controls", help="Also score neutral and shuffled control items."),
     device: str = options.Device,
     dtype: str = options.Dtype,
@@ -83,6 +88,8 @@ def evaluate(
     loading = Loading(
         device, dtype, token_budget, offline, allow_pickle, part_size, key_env=key_env, concurrency=concurrency
     )
+    loading = replace(loading, timeout=timeout, tries=tries, tokenizer=tokenizer, repeat=repeat)
+    loading = options.with_budget(loading, max_requests=max_requests, max_cost=max_cost, prices=prices)
     if robustness:
         changed = {"method": method != "auto", "option": option, "by": by, "metrics": metrics, "controls": controls}
         _report_robustness(models, items, loading=loading, refused=changed | {"on": cluster}, form=form)
@@ -92,9 +99,10 @@ def evaluate(
         *(_with_controls(items, seed=seed) if controls else [items]),
         method=method,
         options=options.split_pairs(option),
-        loading=options.at_server(models, served_model, loading=replace(loading, timeout=timeout, tries=tries)),
+        loading=options.at_server(models, served_model, loading=loading),
         measuring={"metrics": options.split_names(metrics), "by": options.split_names(by), "mode": mode, "seed": seed},
     )
+    options.announce_needs(plan, folder)
     result = _run_evaluation(plan, folder, cluster=cluster, until=until)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
     print_result(result, look, form=form, headlines_only=not metrics, explain=explain)

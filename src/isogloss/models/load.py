@@ -96,9 +96,7 @@ def open_counter(name: str) -> Callable[[str], int]:
     return lambda text: len(tokenizer.encode(" " + text, add_special_tokens=False))
 
 
-def open_tokenizer(
-    name: str, loading: Loading = DEFAULT_LOADING, *, download: bool = True
-) -> tuple[Any, int | None]:
+def open_tokenizer(name: str, loading: Loading = DEFAULT_LOADING, *, download: bool = True) -> tuple[Any, int | None]:
     """The tokenizer of the model of that name, and the start token by the model's configuration; no weight is loaded.
 
     Without `download`, the model must be on this disk.

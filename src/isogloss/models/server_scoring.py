@@ -63,9 +63,7 @@ def _find_out(model: Model) -> ServedScoring:
             def ask(prompt: PromptTokens, max_tokens: int, dialect: ScoreDialect = dialect) -> ScoredPrompt:
                 return ask_once(server, dialect, prompt=prompt, max_tokens=max_tokens)
 
-            return ServedScoring(
-                dialect, statements, sentence, canary.try_server(ask, sentence, disorder=disorder)
-            )
+            return ServedScoring(dialect, statements, sentence, canary.try_server(ask, sentence, disorder=disorder))
         except BadScores as error:
             reasons.append(f"{dialect.title}: {error}")
     raise IsoglossError(

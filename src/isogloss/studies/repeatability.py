@@ -44,9 +44,7 @@ def compare_rows(first: Iterable[Mapping[str, Any]], second: Iterable[Mapping[st
     tables = [{tuple(row[name] for name in IDENTITY): row for row in rows} for rows in (first, second)]
     keys = [key for key in tables[0] if key in tables[1] and tables[0][key]["value"] is not None]
     moves = [
-        abs(a - b)
-        for key in keys
-        for a, b in zip(*((table[key]["logprobs"] or ()) for table in tables), strict=True)
+        abs(a - b) for key in keys for a, b in zip(*((table[key]["logprobs"] or ()) for table in tables), strict=True)
     ]
     flips = comparisons = 0
     for group in group_by(keys, lambda key: (key[0], key[2])).values():
