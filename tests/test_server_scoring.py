@@ -21,6 +21,7 @@ from isogloss.models.model import Loading, Model
 from isogloss.models.questions import Question
 from isogloss.models.retry import RetryPolicy
 from isogloss.models.server_scoring import EVERY, places_of, scoring_of
+from isogloss.scores import notes_of
 from isogloss.studies.budgets import forecast_needs
 from isogloss.studies.cells import Cell, CellResult, Running, run_cells
 from isogloss.studies.method_choice import PlannedCell, plan_cells
@@ -357,7 +358,7 @@ def test_a_steady_server_repeats_itself_and_the_run_says_so(folder, tmp_path):
         score(open_stub(server, tokenizer=str(folder)), items_for("likelihood", 5), out=tmp_path)
     (run,) = runs_in(tmp_path)
     assert run["repeatability"] == {"items": 5, "comparisons": 15, "flips": 0, "largest_move": 0.0}
-    assert run["notes"][-1] == (
+    assert notes_of(run)[-1] == (
         "tiny: 5 items were asked for twice; 0 of 15 comparisons flipped, and no log-probability moved by more than 0"
     )
 

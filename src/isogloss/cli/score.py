@@ -161,6 +161,12 @@ def run(
     no_trial: bool = typer.Option(False, "--no-trial", help="With --dry-run: do not measure the models' speed."),
     offline: bool = options.Offline,
     on: str = options.On,
+    shard: str = typer.Option(
+        None,
+        "--shard",
+        metavar="K/N",
+        help="Score the K-th of N shares, beside other processes; Slurm's array tasks find theirs.",
+    ),
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
     form: options.AnyFormat = options.Format,
 ) -> None:
@@ -171,6 +177,7 @@ def run(
     from ..storage import as_path
     from ..studies import file, run
     from ..studies.plan import Subset, plan_study
+    from ..studies.shards import read_shard, run_shard
     from ..studies.training import train_heads
 
     if schema:
@@ -191,8 +198,16 @@ def run(
         if dry_run:
             _forecast(plan, folder, trial=not no_trial, form=form)
             return
+    share = read_shard(shard) if cluster is None else None
     with progress_bars() as progress:
-        result = run.run_plan(plan, out=folder, progress=progress, cluster=cluster)
+        if share is None:
+            result = run.run_plan(plan, out=folder, progress=progress, cluster=cluster)
+        else:
+            result, missing = run_shard(plan, share, out=folder, progress=progress)
+            if missing:
+                _exit_with(result.failures, "could not be scored")
+                typer.echo(f"Shard {share} is done; {missing} parts of {folder} are missing. The last shard measures.")
+                return
     look = f"The scores and measures are in {folder}; see them with: isogloss show {folder}"
     print_result(run.finish_plan(plan, result, out=folder), look, form=form)
 

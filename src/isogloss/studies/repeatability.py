@@ -57,16 +57,3 @@ def compare_rows(first: Iterable[Mapping[str, Any]], second: Iterable[Mapping[st
 
 def _sign(number: float) -> int:
     return (number > 0) - (number < 0)
-
-
-def note_on(facts: Mapping[str, Any], model: str) -> list[str]:
-    """The sentence that goes with a run's results."""
-    known = facts.get("repeatability")
-    if not known:
-        return []
-    if not known["items"]:
-        return [f"{model}: no item was asked for twice: {known['why']}"]
-    return [
-        f"{model}: {known['items']} items were asked for twice; {known['flips']} of {known['comparisons']} comparisons "
-        f"flipped, and no log-probability moved by more than {known['largest_move']:g}"
-    ]
