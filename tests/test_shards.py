@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -48,44 +49,50 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return saved
 
 
+def make_plan(folders: list[str]) -> StudyPlan:
+    return plan_evaluation(folders, ITEMS, loading=Loading(part_size=9))
+
+
 @pytest.fixture
 def plan(folders) -> StudyPlan:
-    return plan_evaluation(folders, ITEMS, loading=Loading(part_size=9))
+    return make_plan(folders)
 
 
 def parts_in(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("part-*.parquet"))}
 
 
-def counted(monkeypatch: pytest.MonkeyPatch, log: Path, *, then: Callable[[int], object] = lambda n: None) -> None:
-    """Write a line for each unit that is scored, and do something after so many of this process."""
-    score_work, turns = cells.score_work, iter(range(1, 10**6))
+def counted(log: Path, *, kill_after: int | None = None) -> Callable[..., object]:
+    """How a unit is scored, with a line for each; this process is killed after so many, before they are written."""
+    score_work, turns = cells.score_work, iter(range(10**6))
 
     def score(unit: cells.WorkUnit, group: list[cells.Cell], *, scoring: cells.Scoring) -> object:
         tables = score_work(unit, group, scoring=scoring)
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{scoring.model.info.name} {unit.number}\n")
-        then(next(turns))
+        if next(turns) == kill_after:
+            os.kill(os.getpid(), signal.SIGKILL)
         return tables
 
-    monkeypatch.setattr(cells, "score_work", score)
+    return score
 
 
-def in_child(work: Callable[[], object]) -> int:
-    """Run something in a process of its own; its number."""
-    child = os.fork()
-    if child:
-        return child
-    try:
-        work()
-        os._exit(0)
-    except BaseException as error:
-        print(error, file=sys.stderr)
-        os._exit(1)
+def child(
+    folders: list[str], shard: str, out: Path, log: Path, kill_after: int | None = None
+) -> subprocess.Popen[bytes]:
+    """A process that scores a share."""
+    task = json.dumps([folders, shard, str(out), str(log), kill_after])
+    script = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_shards; test_shards.work(sys.argv[1])"
+    return subprocess.Popen([sys.executable, "-c", script, task])
 
 
-def wait(child: int) -> int:
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+def work(task: str) -> None:
+    """What a child does."""
+    folders, shard, out, log, kill_after = json.loads(task)
+    cells.score_work = counted(Path(log), kill_after=kill_after)  # type: ignore[assignment]
+    share = read_shard(shard, {})
+    assert share is not None
+    run_shard(make_plan(folders), share, out=Path(out))
 
 
 # ---- shares
@@ -159,7 +166,7 @@ def test_a_unit_that_another_process_has_in_hand_is_left_to_it(plan, tmp_path, m
     run_shard(plan, Shard(1, 12), out=tmp_path)
     runs = sorted(path.parent for path in tmp_path.rglob("run.json"))
     log = tmp_path / "log"
-    counted(monkeypatch, log)
+    monkeypatch.setattr(cells, "score_work", counted(log))
     missing = next(n for n in range(12) if not (runs[0] / f"part-{n:05}.parquet").exists())
     with claim_file(runs[0] / f".unit-{missing:05}.lock") as claimed:
         assert claimed
@@ -171,35 +178,25 @@ def test_a_unit_that_another_process_has_in_hand_is_left_to_it(plan, tmp_path, m
     assert len(lines) == len(set(lines)) == 24 - 2
 
 
-def test_several_processes_on_one_folder_score_no_unit_twice(plan, tmp_path, monkeypatch):
-    whole = run_plan(plan, out=tmp_path / "whole")
-    log = tmp_path / "log"
-    counted(monkeypatch, log)
-    shards = [Shard(1, 2), Shard(2, 2), Shard(1, 2), Shard(1, 1)]  # also two with the same share, and one with all
-    children = [in_child(lambda s=shard: run_shard(plan, s, out=tmp_path / "shared")) for shard in shards]
-    assert [wait(child) for child in children] == [0] * 4
+def test_several_processes_on_one_folder_score_no_unit_twice(plan, folders, tmp_path):
+    run_plan(plan, out=tmp_path / "whole")
+    log, shared = tmp_path / "log", tmp_path / "shared"
+    shards = ["1/2", "2/2", "1/2", "1/1"]  # also two with the same share, and one with all
+    children = [child(folders, shard, shared, log) for shard in shards]
+    assert [process.wait() for process in children] == [0] * 4
     lines = log.read_text(encoding="utf-8").splitlines()
     assert Counter(lines) == dict.fromkeys(lines, 1)
     assert len(lines) == 24
-    assert parts_in(tmp_path / "shared") == parts_in(tmp_path / "whole")
-    assert whole.scored is not None
+    assert parts_in(shared) == parts_in(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_killed_shard_loses_no_part_and_any_other_process_takes_its_share(plan, tmp_path, monkeypatch, seed):
-    whole, shared = tmp_path / "whole", tmp_path / "shared"
+@pytest.mark.parametrize("kill_after", [0, 3])
+def test_a_killed_shard_loses_no_part_and_any_other_process_takes_its_share(plan, folders, tmp_path, kill_after):
+    whole, shared, log = (tmp_path / name for name in ("whole", "shared", "log"))
     run_plan(plan, out=whole)
-    log = tmp_path / "log"
-
-    def killed() -> None:
-        # after scoring and before writing, for the first, second, ... unit of this process
-        counted(monkeypatch, log, then=lambda turn: turn > seed and os.kill(os.getpid(), signal.SIGKILL))
-        run_shard(plan, Shard(1, 2), out=shared)
-
-    children = [in_child(killed), in_child(lambda: run_shard(plan, Shard(2, 2), out=shared))]
-    assert [wait(child) for child in children] == [-signal.SIGKILL, 0]
-    before = parts_in(shared)
-    assert len(before) == 12 + seed
+    children = [child(folders, "1/2", shared, log, kill_after), child(folders, "2/2", shared, log)]
+    assert [process.wait() for process in children] == [-signal.SIGKILL, 0]
+    assert len(parts_in(shared)) == 12 + kill_after
     result, missing = run_shard(plan, Shard(1, 2), out=shared)
     assert missing == 0
     assert result.scored is not None
@@ -215,7 +212,8 @@ def test_a_plain_process_waits_for_the_shards(plan, tmp_path):
 def test_a_study_is_measured_by_the_shard_that_ends_last(folders, tmp_path, command):
     study = tmp_path / "study.yaml"
     study.write_text(
-        f"name: tiny\ndata: [demo]\nlanguages: [en]\nmodels: [{folders[0]}]\nloading: {{part_size: 30}}\n", encoding="utf-8"
+        f"name: tiny\ndata: [demo]\nlanguages: [en]\nmodels: [{folders[0]}]\nloading: {{part_size: 30}}\n",
+        encoding="utf-8",
     )
     out = tmp_path / "out"
     status, text, _ = command("run", study, "--out", out, "--shard", "1/2", "--limit", "20")

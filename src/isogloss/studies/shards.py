@@ -75,17 +75,16 @@ def read_shard(text: str | None, environment: Mapping[str, str] = os.environ) ->
 def assign_units(plan: StudyPlan, count: int) -> dict[UnitKey, int]:
     """For every unit of a plan the shard that scores it, by the letters that it reads; the same in every process.
 
-    The units of each checkpoint are shared out evenly, since how dear a checkpoint is need not be known then.
+    Checkpoint by checkpoint the dearest unit goes to the shard with the least work, so that each checkpoint is shared out
+    evenly, and how dear its letters are need not be known.
     """
     owners: dict[UnitKey, int] = {}
     total = [0] * count
     for index, cells in enumerate(plan.by_checkpoint()):
-        load_here = [0] * count
         costs = {(index, *unit): cost for unit, cost in _unit_costs(cells).items()}
         for key in sorted(costs, key=lambda key: (-costs[key], key)):
-            shard = min(range(count), key=lambda k: (load_here[k], total[k], k))
+            shard = min(range(count), key=lambda k: (total[k], k))
             owners[key] = shard + 1
-            load_here[shard] += costs[key]
             total[shard] += costs[key]
     return owners
 
