@@ -278,7 +278,20 @@ def test_a_command_that_ends_with_its_node_says_so_in_one_sentence(tmp_path):
 def test_a_node_that_dies_with_all_its_workers_ends_the_command_in_one_sentence(bert, tmp_path):
     psutil = pytest.importorskip("psutil")
     data = write_jsonl(tmp_path / "items_en.jsonl", stereoset_rows())
-    words = ["eval", bert, "--data", data, "--out", tmp_path / "runs", "--on", "ray,workers=1", "--part-size", 1]
+    words = [
+        "eval",
+        bert,
+        "--data",
+        data,
+        "--out",
+        tmp_path / "runs",
+        "--backend",
+        "ray",
+        "--workers",
+        1,
+        "--part-size",
+        1,
+    ]
     process = subprocess.Popen([sys.executable, "-m", "isogloss", *map(str, words)], stderr=subprocess.PIPE, text=True)
     node: list[Any] = []
     while not node and process.poll() is None:

@@ -23,10 +23,10 @@ from isogloss.cli.ask import token_totals
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
 from isogloss.methods.ask import AskSettings
-from isogloss.models.families.server import KEPT
 from isogloss.models.load import open_model
 from isogloss.models.model import Loading
 from isogloss.models.retry import RetryPolicy, asked_wait, next_wait
+from isogloss.models.server_connection import KEPT
 from isogloss.progress import Progress, silent
 from isogloss.studies.cells import JOURNAL, Running, run_cells
 from isogloss.studies.method_choice import PlannedCell, plan_cells
@@ -371,7 +371,7 @@ def test_when_one_gives_up_the_others_finish_what_they_began(tmp_path, monkeypat
             gave_up.wait()
             endpoints.good(handler, body)
 
-    monkeypatch.setattr("isogloss.models.families.server.IsoglossError", Noticed)
+    monkeypatch.setattr("isogloss.models.server_connection.IsoglossError", Noticed)
     _, server = failure(reply, tmp_path, concurrency=3)
     assert len(server.bodies) == 3
     assert len(next(tmp_path.rglob(JOURNAL)).read_text(encoding="utf-8").splitlines()) == 2

@@ -26,6 +26,7 @@ from .scores import (
     find_builds,
     join_scored,
     make_scored,
+    notes_of,
     same_candidates,
     share_keys,
     stack_tables,
@@ -395,6 +396,5 @@ def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool
     if family := run.info.get("facts", {}).get("family"):
         labels["family"] = family
     scored = make_scored(items, rows, labels=labels | run.info.get("labels", {}))
-    where = f"{run.folder} " if run.folder.name else ""  # scores in memory have no folder
-    notes, builds = tuple(run.info.get("notes", ())), find_builds(run.info, where=where)
-    return replace(scored, skipped=run.info.get("skipped", {}), notes=notes, builds=builds)
+    builds = find_builds(run.info, where=f"{run.folder} " if run.folder.name else "")  # scores in memory have no folder
+    return replace(scored, skipped=run.info.get("skipped", {}), notes=notes_of(run.info), builds=builds)

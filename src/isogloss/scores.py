@@ -263,6 +263,21 @@ def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[s
     return kept, notes
 
 
+def notes_of(info: Mapping[str, Any]) -> tuple[str, ...]:
+    """What must be said with a run's scores: its notes, and how far they moved where some were asked for twice."""
+    notes, repeated = tuple(info.get("notes", ())), info.get("repeatability")
+    if not repeated:
+        return notes
+    if not repeated["items"]:
+        return (*notes, f"{info['model']}: no item was asked for twice: {repeated['why']}")
+    return (
+        *notes,
+        f"{info['model']}: {repeated['items']} items were asked for twice; {repeated['flips']} of "
+        f"{repeated['comparisons']} comparisons flipped, and no log-probability moved by more than "
+        f"{repeated['largest_move']:g}",
+    )
+
+
 def find_builds(info: Mapping[str, Any], *, where: str = "") -> Builds:
     """The version of the model that a run's facts name, if they do, under its checkpoint and under its language.
 

@@ -7,8 +7,8 @@ import io
 import os
 import re
 import secrets
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -124,10 +124,31 @@ def _decode(raw: bytes, columns: list[str]) -> pl.DataFrame:
     return pl.DataFrame([pl.read_parquet(io.BytesIO(raw), columns=[name])[name].rechunk() for name in columns])
 
 
-def lock_folder(folder: Path, *, readable: bool) -> IO[str] | None:
+@contextmanager
+def claim_file(path: Path) -> Iterator[bool]:
+    """Whether this process alone has the file while this is open; a process that died has none.
+
+    Where the file system has no locks, every process has it.
+    """
+    try:
+        file = path.open("w")
+    except OSError as error:
+        raise CannotWrite(path, error) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        except OSError:
+            pass
+        yield True
+
+
+def lock_folder(folder: Path, *, readable: bool, shared: bool = False) -> IO[str] | None:
     """The lock of a folder, held until it is closed; none where the file system has no locks.
 
-    A folder that cannot be written has none either, if it is enough to read it.
+    A folder that cannot be written has none either, if it is enough to read it. A `shared` lock keeps out those that are not.
     """
     try:
         file = (folder / ".lock").open("w")
@@ -136,13 +157,13 @@ def lock_folder(folder: Path, *, readable: bool) -> IO[str] | None:
             return None
         raise CannotWrite(folder, error) from error
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError as error:
         file.close()
         raise IsoglossError(f"Another process is working on {folder}. Wait for it, or stop it.") from error
     except OSError:  # as some network folders are: two writers do no harm
         file.close()
         return None
-    for left in folder.glob(".*~"):  # what a process that was killed had begun to write
+    for left in () if shared else folder.glob(".*~"):  # what a process that was killed had begun to write
         left.unlink(missing_ok=True)
     return file

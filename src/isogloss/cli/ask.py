@@ -32,9 +32,6 @@ Options = typer.Option(
     "answer), max_tokens (10), thinking (0: more tokens for a thought before the answer), shots (0: answered examples before the "
     "question), prompts (a TOML file), template (auto: the model's; plain: the bare prompt). May be repeated.",
 )
-Prices = typer.Option(
-    "0,0", "--prices", metavar="IN,OUT", help="The price of a million prompt tokens and of a million answer tokens."
-)
 By = typer.Option(None, "--by", metavar="COLUMNS", help="Columns to group by, comma-separated, such as prompt.")
 Mode = typer.Option("corrected", "--mode", help="corrected, or paper: agreement averages yes over all prompts.")
 DryRun = typer.Option(False, "--dry-run", help="Only count the requests and show the prompts.")
@@ -52,7 +49,9 @@ def ask(
     concurrency: int = options.Concurrency,
     timeout: float = options.Timeout,
     tries: int = options.Tries,
-    prices: str = Prices,
+    max_requests: int = options.MaxRequests,
+    max_cost: float = options.MaxCost,
+    prices: str = options.Prices,
     limit: int = options.Limit,
     by: str = By,
     mode: str = Mode,
@@ -78,6 +77,7 @@ def ask(
     named = options.split_columns(columns, encoding=encoding, reader=reader)
     items = read(data, language=languages, skip_bad=skip_bad, columns=named)
     loading = Loading(device, dtype, token_budget, offline, key_env=key_env, concurrency=concurrency)
+    loading = options.with_budget(loading, max_requests=max_requests, max_cost=max_cost, prices=prices)
     plan = plan_evaluation(
         models,
         take_sample(items, limit, seed=seed),
@@ -90,6 +90,7 @@ def ask(
     if dry_run:
         _show_plan(plan, out, price_in=price_in, price_out=price_out)
         return
+    options.announce_needs(plan, out)
     with progress_bars() as progress:
         result = execute(plan, out=out, progress=progress)
     typer.echo(_token_totals(result.runs, price_in=price_in, price_out=price_out, out=out), err=True)

@@ -21,6 +21,8 @@ from ..stats import RESAMPLES
 if TYPE_CHECKING:
     from ..analysis.study import Measuring
     from ..models.model import Loading
+    from ..storage import StoragePath
+    from ..studies.plan import StudyPlan
     from ..studies.run import Cluster
 
 TextOrJson = Literal["text", "json"]
@@ -174,6 +176,21 @@ KeyEnv = typer.Option(None, "--key-env", metavar="VARIABLE", help="The environme
 Concurrency = typer.Option(4, "--concurrency", min=1, help="How many requests to a server are open at once.")
 Timeout = typer.Option(60.0, "--timeout", min=0.1, help="How many seconds a server has for a response.")
 Tries = typer.Option(6, "--tries", min=1, help="How often a request to a server is tried.")
+Tokenizer = typer.Option(
+    None,
+    "--tokenizer",
+    help="The name or folder of the served model's tokenizer; by default one on this disk, else the server's.",
+)
+Repeat = typer.Option(
+    100, "--repeat", min=0, help="How many items a server is asked for twice, to see how steady it is."
+)
+MaxRequests = typer.Option(
+    None, "--max-requests", min=1, help="Send a server at most N requests; the next run resumes."
+)
+MaxCost = typer.Option(None, "--max-cost", min=0.0, help="Send no request that costs more than N in all, at --prices.")
+Prices = typer.Option(
+    "0,0", "--prices", metavar="IN,OUT", help="The price of a million prompt tokens and of a million answer tokens."
+)
 
 
 Until = typer.Option(
@@ -202,6 +219,22 @@ def at_server(models: Sequence[str], served_models: Sequence[str], *, loading: L
         wrong = "--served-model" if served_models else "--key-env"
         raise IsoglossError(f"{wrong} goes with the address of a server as MODEL, such as http://localhost:8000/v1.")
     return [replace(loading, served_model=name) for name in served_models or [""]]
+
+
+def with_budget(loading: Loading, *, max_requests: int | None, max_cost: float | None, prices: str) -> Loading:
+    """The loading with a budget; one in money needs prices."""
+    priced = split_prices(prices)
+    if max_cost is not None and not any(priced):
+        raise IsoglossError("--max-cost needs the prices of a million tokens. Use --prices IN,OUT.")
+    return replace(loading, max_requests=max_requests, max_cost=max_cost, prices=priced)
+
+
+def announce_needs(plan: StudyPlan, out: StoragePath) -> None:
+    """Say before the first request what a plan with a budget needs."""
+    from ..studies.budgets import forecast_needs
+
+    for need in forecast_needs(plan, out=out):
+        typer.echo(f"Forecast for {need}.", err=True)
 
 
 def find_cluster(backend: str, **settings: Any) -> Cluster | None:

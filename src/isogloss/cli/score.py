@@ -46,6 +46,11 @@ def evaluate(
     concurrency: int = options.Concurrency,
     timeout: float = options.Timeout,
     tries: int = options.Tries,
+    tokenizer: str = options.Tokenizer,
+    repeat: int = options.Repeat,
+    max_requests: int = options.MaxRequests,
+    max_cost: float = options.MaxCost,
+    prices: str = options.Prices,
     controls: bool = typer.Option(False, "--controls", help="Also score neutral and shuffled control items."),
     device: str = options.Device,
     dtype: str = options.Dtype,
@@ -79,14 +84,17 @@ def evaluate(
     loading = Loading(
         device, dtype, token_budget, offline, allow_pickle, part_size, key_env=key_env, concurrency=concurrency
     )
+    loading = replace(loading, timeout=timeout, tries=tries, tokenizer=tokenizer, repeat=repeat)
+    loading = options.with_budget(loading, max_requests=max_requests, max_cost=max_cost, prices=prices)
     plan = plan_evaluation(
         models,
         *(_with_controls(items, seed=seed) if controls else [items]),
         method=method,
         options=options.split_pairs(option),
-        loading=options.at_server(models, served_model, loading=replace(loading, timeout=timeout, tries=tries)),
+        loading=options.at_server(models, served_model, loading=loading),
         measuring=options.measuring(metrics=metrics, by=by, mode=mode, seed=seed),
     )
+    options.announce_needs(plan, as_path(out))
     result = _run_evaluation(plan, as_path(out), cluster=cluster, until=until)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
     print_study(result, look, form=form, headlines_only=not metrics, explain=explain)
@@ -161,6 +169,12 @@ def run(
     workers: int = options.Workers,
     threads: int = options.Threads,
     wait: float = options.Wait,
+    shard: str = typer.Option(
+        None,
+        "--shard",
+        metavar="K/N",
+        help="Score the K-th of N shares, beside other processes; Slurm's array tasks find theirs.",
+    ),
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
     form: options.AnyFormat = options.Format,
 ) -> None:
@@ -172,6 +186,7 @@ def run(
     from ..studies import file
     from ..studies.plan import Subset, plan_study
     from ..studies.run import execute
+    from ..studies.shards import read_shard, run_shard
     from ..studies.training import train_heads
 
     if schema:
@@ -192,8 +207,16 @@ def run(
         if dry_run:
             _forecast(plan, folder, trial=not no_trial, form=form)
             return
+    share = read_shard(shard) if cluster is None else None
     with progress_bars() as progress:
-        result = execute(plan, out=folder, progress=progress, cluster=cluster)
+        if share is None:
+            result = execute(plan, out=folder, progress=progress, cluster=cluster)
+        else:
+            result, missing = run_shard(plan, share, out=folder, progress=progress)
+            if missing:
+                _exit_with(result.failures, "could not be scored")
+                typer.echo(f"Shard {share} is done; {missing} parts of {folder} are missing. The last shard measures.")
+                return
     print_study(result, f"The scores and measures are in {folder}; see them with: isogloss show {folder}", form=form)
 
 

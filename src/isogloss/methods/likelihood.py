@@ -14,7 +14,7 @@ from . import EMPTY, VECTOR_TASKS, Method, Options, fill_row
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """One question per candidate: every token of the sentence as it is stored; for a single sentence its vector too."""
-    wants_vector = item.tags.get("task") in VECTOR_TASKS
+    wants_vector = item.tags.get("task") in VECTOR_TASKS and VECTOR in model.family.wants
     spans: list[Span] = []
     questions: list[Question] = []
     for candidate in item.candidates:

@@ -92,13 +92,25 @@ def _recognise(source: ModelSource) -> tuple[str, Any]:
 
 def open_counter(name: str) -> Callable[[str], int]:
     """A function that counts a text's tokens, special tokens apart, with the tokenizer of that model; no weight is loaded."""
+    tokenizer, _ = open_tokenizer(name)
+    return lambda text: len(tokenizer.encode(" " + text, add_special_tokens=False))
+
+
+def open_tokenizer(name: str, loading: Loading = DEFAULT_LOADING, *, download: bool = True) -> tuple[Any, int | None]:
+    """The tokenizer of the model of that name, and the start token by the model's configuration; no weight is loaded.
+
+    Without `download`, the model must be on this disk.
+    """
     transformers = require("transformers", extra="hf")
-    source = fetch_source(name, weights=False)
+    offline = loading.offline or not download
+    source = fetch_source(name, replace(loading, offline=offline, served_model=""), weights=False)
     with _quiet(transformers):
         tokenizer = _load(source, transformers.AutoTokenizer)
     if len(tokenizer) <= len(tokenizer.all_special_tokens):  # transformers makes an empty one where files are missing
         raise IsoglossError(f"'{name}' has no tokenizer that can be read. Download it again.")
-    return lambda text: len(tokenizer.encode(" " + text, add_special_tokens=False))
+    config = {} if source.gguf else facts.read_config(_folder(source))
+    start = config.get("text_config", config).get("bos_token_id")
+    return tokenizer, start if isinstance(start, int) else None
 
 
 def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
@@ -194,7 +206,7 @@ def open_outline(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     source = fetch_source(name, replace(loading, allow_pickle=False), weights=False)
     family, config = _recognise(source)
     if config is None:
-        return open_model(name, replace(loading, key_env=None))
+        return replace(open_model(name, replace(loading, key_env=None)), device="meta")
     torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
     with _quiet(transformers), torch.device("meta"):
         tokenizer = _load(source, transformers.AutoTokenizer)

@@ -68,6 +68,9 @@ class Loading:
 
     A model behind a server has a name there, `served_model`; the environment variable `key_env` holds its key. At most
     `concurrency` requests are open at once, each is given `timeout` seconds, and is tried `tries` times.
+    `tokenizer` is the name or folder of the model whose tokenizer cuts the text for the server; `repeat` is how many items are
+    asked for twice, to see whether the server repeats itself. No more than `max_requests` are sent, and none that would cost
+    more than `max_cost` in all, at `prices` for a million tokens of prompts and of answers.
     """
 
     device: str = "cpu"
@@ -81,6 +84,11 @@ class Loading:
     concurrency: int = 4
     timeout: float = 60.0
     tries: int = 6
+    tokenizer: str | None = None
+    repeat: int = 100
+    max_requests: int | None = None
+    max_cost: float | None = None
+    prices: tuple[float, float] = (0.0, 0.0)
 
 
 DEFAULT_LOADING = Loading()
@@ -184,6 +192,8 @@ class Family:
     without batches, are answered one by one by `answer_each`. `prompting` is what answers in words depend on beside the weights,
     and `libraries` are the packages whose versions belong to a run.
     One that `pads` gets bundles of like cost together; another groups what is alike in a batch itself.
+    `identify` is what answers to a way to ask depend on beside the identity that was known before anything was asked.
+    Where answers may depend on what else is asked, `ask_again` gives the model as it is asked a second time, and for how many items.
     Methods use what a family `offers`: `wants`, and the ways to ask that are given here.
     """
 
@@ -208,6 +218,8 @@ class Family:
     pairing: ReadPair | None = None
     generating: Generating | None = None
     refuse: Refuse = lambda model, *, asked, options: None
+    identify: Callable[[Model, str], Mapping[str, str]] = lambda model, asked: {}
+    ask_again: Callable[[Model], tuple[Model, int] | None] = lambda model: None
 
     @property
     def offers(self) -> tuple[str, ...]:

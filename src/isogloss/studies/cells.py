@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from ..errors import CannotWrite, IsoglossError, short_message
 from ..items import Item, Items, Problem, group_by, items_hash
 from ..models.journal import Journal, open_journal
 from ..progress import Progress, silent
-from ..scores import Scored, item_table
+from ..scores import Scored, item_table, notes_of
 from ..storage import RemotePath, StoragePath
 from .run_files import ORDER_SEED, run_info
 
@@ -36,6 +36,7 @@ class Running:
     """How cells are run: where they are kept (in memory without `out`), how they are fed, and where progress and failures go.
 
     Without a list of failures the first error ends the run. After each part `stop` is given the cell and what it has scored so far; a reason that it gives ends the cell on purpose.
+    Where several processes share the work, `claim` says whether a unit is this one's to score now.
     """
 
     out: StoragePath | None = None
@@ -43,6 +44,7 @@ class Running:
     progress: Progress = silent
     failures: list[Failure] | None = None
     stop: Callable[[Cell, Scored], str | None] | None = None
+    claim: Callable[[WorkUnit], AbstractContextManager[bool]] = lambda work: nullcontext(True)
 
     def fail(self, failures: Iterable[Failure], error: Exception) -> None:
         """Keep the failures, or raise the error where no failures are kept."""
@@ -190,7 +192,7 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
         why_stopped = _why_stop(cells, runs, running=running)  # parts from before may be enough
         if why_stopped and plan:
             plan, runs = [], [run_store.stop_run(run, why_stopped) for run in runs]
-        for work, scored_tables in _score_all(plan, cells, model=model, running=running, journal=journal):
+        for work, scored_tables in score_units(plan, cells, model=model, running=running, journal=journal):
             if runs:
                 write_work(work, runs, tables=scored_tables)
             for index, rows in zip(work.cells, scored_tables, strict=True):
@@ -202,6 +204,8 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
         else:
             if not why_stopped or all(len(run_store.written_parts(run)) == run.parts for run in runs):
                 runs = finish_runs(runs, plan, seconds=time.time() - started, journal=journal)
+    from .repeatability import repeat_cell
+
     results = []
     for index, cell in enumerate(cells):
         run = runs[index] if runs else run_store.Run(Path(), run_info(cell, model))
@@ -209,6 +213,11 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
             scored = run_store.read_scored([run])
         else:
             scored = run_store.scored_run(run, cell.table, rows=pl.concat(tables[index]), whole=True)
+        if plan and (facts := repeat_cell(cell, model, rows=scored.table)):
+            run = replace(run, info=run.info | facts)
+            scored = replace(scored, notes=notes_of(run.info))
+            if runs:
+                run_store.write_info(run)
         results.append(CellResult(scored, run if runs else None, cell.table))
     return results
 
@@ -305,10 +314,13 @@ def write_work(unit: WorkUnit, runs: Sequence[run_store.Run], *, tables: Sequenc
         run_store.commit_part(runs[index], unit.number)
 
 
-def _score_all(
+def score_units(
     plan: Sequence[WorkUnit], cells: Sequence[Cell], *, model: Model, running: Running, journal: Journal
 ) -> Iterator[tuple[WorkUnit, list[pl.DataFrame]]]:
-    """Each work with its tables; progress is how much of what all the cells cost is done."""
+    """Each work with its tables; progress is how much of what all the cells cost is done.
+
+    Work that another process has in hand is left to it.
+    """
     share = partial(running.progress, group_title(cells, model), items=sum(len(cell.items) for cell in cells))
     costs = [[1.0] * len(cell.parts) for cell in cells]
     if running.progress is not silent and max(map(len, costs)) > 1:
@@ -325,7 +337,9 @@ def _score_all(
             share((done + part * size) / total)
 
         scoring = Scoring(model, running.token_budget, tell, journal)
-        yield work, score_work(work, cells, scoring=scoring)
+        with running.claim(work) as claimed:
+            if claimed:
+                yield work, score_work(work, cells, scoring=scoring)
         done += size
 
 

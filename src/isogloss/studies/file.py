@@ -104,6 +104,13 @@ class ModelSettings(BaseModel):
     concurrency: int = Field(default=4, ge=1, description="How many requests are open at once.")
     timeout: float = Field(default=60.0, ge=0.1, description="Seconds that a whole response may take.")
     tries: int = Field(default=6, ge=1, description="How often a request is tried before giving up.")
+    tokenizer: str | None = Field(default=None, description="The name or folder of the served model's tokenizer.")
+    repeat: int = Field(default=100, ge=0, description="How many items a server is asked for twice.")
+    max_requests: int | None = Field(default=None, ge=1, description="The most requests that are sent.")
+    max_cost: float | None = Field(default=None, gt=0, description="The most that may be spent, at 'prices'.")
+    prices: tuple[float, float] = Field(
+        default=(0.0, 0.0), description="The prices of a million prompt tokens and of a million answer tokens."
+    )
     notes: str = ""
 
 

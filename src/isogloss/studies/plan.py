@@ -44,7 +44,10 @@ if TYPE_CHECKING:
 
 TAKEN = {*ITEM_SCHEMA, *QUESTION_SCHEMA, *ROW_SCHEMA, "model", "method", "family", "checkpoint"}
 COLUMNS = ("model", "method", "family")
-SERVED = ("served_model", "key_env", "concurrency", "timeout", "tries")  # of `Loading`: a model states them for itself
+SERVED = (  # of `Loading`: a model states them for itself
+    *("served_model", "key_env", "concurrency", "timeout", "tries", "tokenizer", "repeat"),
+    *("max_requests", "max_cost", "prices"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def execute(
     study = _score(plan, out=out, cluster=cluster, progress=progress, strict=strict)
     if study.scored is None and plan.study is None:
         raise nothing_done(study.failures)
-    return study if strict or out is None else _write(plan, study, out=out)
+    return study if strict or out is None else write_study(plan, study, out=out)
 
 
 def _score(
@@ -115,7 +115,7 @@ def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: R
 # ---- what is written
 
 
-def _write(plan: StudyPlan, study: Study, *, out: StoragePath) -> Study:
+def write_study(plan: StudyPlan, study: Study, *, out: StoragePath) -> Study:
     """Write `measures.csv` and `measures.json` beside a copy of the study file, and what that lists: claims, report, tables.
 
     Of a part of a study nothing but the copy is written, so that the table of the whole is not lost; into a folder

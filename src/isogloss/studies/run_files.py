@@ -23,10 +23,12 @@ LIBRARIES = ("isogloss", "polars", "numpy")  # and those of the model's family
 
 def run_info(cell: Cell, model: Model) -> dict[str, Any]:
     """What `run.json` says about a cell; its fingerprint holds everything that a score depends on."""
+    from ..methods import way_to_ask
     from ..models.model import notes_on
 
     known = model.info
     asked = dict(cell.method.identity(model, cell.language, options=cell.options))
+    identity = dict(known.identity) | dict(model.family.identify(model, way_to_ask(cell.method, model.family) or ""))
     return {
         "holds": cell.method.holds.name,
         "model": cell.labels.get("model", known.name),
@@ -61,7 +63,7 @@ def run_info(cell: Cell, model: Model) -> dict[str, Any]:
             "version": cell.method.version,
             "part": cell.part_size or cell.method.part,
             "order": ORDER_SEED,
-            **({"identity": dict(known.identity)} if known.identity else {}),
+            **({"identity": identity} if identity else {}),
             **({"asked": asked} if asked else {}),
         },
     }

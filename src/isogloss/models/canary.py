@@ -1,0 +1,48 @@
+"""The canary: before a server scores anything it must give a plain sentence the log-probabilities that a model gives."""
+
+from collections.abc import Callable, Sequence
+
+from .server_scores import BadScores, PromptTokens, ScoredPrompt, check_scores, show_values
+
+SENTENCE = "The children walked to school together every morning in the rain."
+DISORDER = "Rain together the in school every walked morning the to children."
+MARGIN = 1.0  # nats; models of any size prefer the sentence by 15 and more
+SAME = 1e-6  # values that differ less are equal
+MOVED = 0.25  # nats a token; bfloat16 in other batches moves a token by less than 0.1, other weights by far more
+
+
+Ask = Callable[[PromptTokens, int], ScoredPrompt]  # what a server returns for a text and a number of tokens to generate
+
+
+def try_server(ask: Ask, sentence: PromptTokens, *, disorder: PromptTokens) -> tuple[float, ...]:
+    """The log-probabilities of the sentence, when they and those of its words in disorder can be a model's; else BadScores."""
+    plain = checked_values(ask(sentence, 1), sentence)
+    mixed = checked_values(ask(disorder, 1), disorder)
+    if sum(plain) < sum(mixed) + MARGIN:
+        raise BadScores(
+            f"the sentence '{SENTENCE}' is no more probable ({sum(plain):.2f}) than its words in disorder "
+            f"({sum(mixed):.2f}); it returned {show_values(plain)}"
+        )
+    longer = checked_values(ask(sentence, 2), sentence)
+    if largest_move(plain, longer) > MOVED:
+        raise BadScores(
+            "the log-probabilities of a text depend on how many tokens are generated after it: "
+            f"{show_values(plain)} and {show_values(longer)}"
+        )
+    return plain
+
+
+def checked_values(scored: ScoredPrompt, text: PromptTokens) -> tuple[float, ...]:
+    """The log-probabilities of a text of the canary; values that are all alike are no model's."""
+    try:
+        values = check_scores(scored, text)
+        if max(values) - min(values) <= SAME:
+            raise BadScores(f"all log-probabilities are {values[0]:.4g}")
+    except BadScores as error:
+        raise BadScores(f"{error}; it returned {show_values(scored.values)}") from error
+    return values
+
+
+def largest_move(first: Sequence[float], second: Sequence[float]) -> float:
+    """How far the log-probabilities of the same tokens are apart at most."""
+    return max((abs(a - b) for a, b in zip(first, second, strict=True)), default=0.0)

@@ -1,0 +1,203 @@
+"""Shards: several processes, such as the tasks of an array job, each run their share of a study in one folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import registry
+from .. import runs as run_store
+from ..analysis.study import Failure, Study
+from ..errors import IsoglossError, short_message
+from ..items import group_by
+from ..models import load
+from ..models.journal import open_journal
+from ..progress import Progress, silent
+from ..run_plans import read_cells, record_cells
+from ..sealing import claim_file, lock_folder
+from ..storage import RemotePath, StoragePath
+from .cells import (
+    Cell,
+    Running,
+    WorkUnit,
+    commit_staged,
+    finish_runs,
+    group_cells,
+    group_parts,
+    journal_path,
+    score_units,
+    write_work,
+)
+from .method_choice import PlannedCell, plan_scoring
+from .plan import StudyPlan
+from .run import write_study
+from .run_files import run_info
+
+if TYPE_CHECKING:
+    from ..models.model import Model
+
+TASK, FIRST, COUNT, STEP = (f"SLURM_ARRAY_TASK_{name}" for name in ("ID", "MIN", "COUNT", "STEP"))
+UnitKey = tuple[int, str, int]  # the number of the checkpoint in the plan, the language, and the number of the unit
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of several shares of the work, counted from 1."""
+
+    number: int
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+
+def read_shard(text: str | None, environment: Mapping[str, str] = os.environ) -> Shard | None:
+    """The shard that is written as 3/16, or that a task of an array job is; none for the whole."""
+    if text is None and TASK in environment and COUNT in environment:
+        try:
+            task, first, count, step = (int(environment.get(name, "1")) for name in (TASK, FIRST, COUNT, STEP))
+        except ValueError:
+            return None
+        text = f"{(task - first) // step + 1}/{count}"
+    if text is None:
+        return None
+    number, _, count_text = text.partition("/")
+    if not (number.isdecimal() and count_text.isdecimal() and 1 <= int(number) <= int(count_text)):
+        raise IsoglossError(f"--shard takes a share such as 3/16, not '{text}'.")
+    return Shard(int(number), int(count_text))
+
+
+def assign_units(plan: StudyPlan, count: int) -> dict[UnitKey, int]:
+    """For every unit of a plan the shard that scores it, by the letters that it reads; the same in every process.
+
+    Checkpoint by checkpoint the dearest unit goes to the shard with the least work, so that each checkpoint is shared out
+    evenly, and how dear its letters are need not be known.
+    """
+    owners: dict[UnitKey, int] = {}
+    total = [0] * count
+    for index, cells in enumerate(plan.by_checkpoint()):
+        costs = {(index, *unit): cost for unit, cost in _unit_costs(cells).items()}
+        for key in sorted(costs, key=lambda key: (-costs[key], key)):
+            shard = min(range(count), key=lambda k: (total[k], k))
+            owners[key] = shard + 1
+            total[shard] += costs[key]
+    return owners
+
+
+def _unit_costs(planned: Sequence[PlannedCell]) -> dict[tuple[str, int], int]:
+    """The letters of each unit of a checkpoint, by language and number, before methods are chosen."""
+    costs: dict[tuple[str, int], int] = {}
+    for cell in planned:
+        method = registry.get("method", "likelihood" if cell.method == "auto" else cell.method.replace("-", "_"))
+        for (_, language), rows in group_by(cell.items, lambda item: (item.dataset, item.language)).items():
+            parts = Cell(tuple(rows), cell.method, method, part_size=cell.loading.part_size or 0).parts
+            for number, part in enumerate(parts):
+                letters = sum(1 + len(candidate.text) for item in part for candidate in item.candidates)
+                costs[language, number] = costs.get((language, number), 0) + letters
+    return costs
+
+
+def run_shard(plan: StudyPlan, shard: Shard, *, out: StoragePath, progress: Progress = silent) -> tuple[Study, int]:
+    """Score the shard's share of a plan; once no part is missing, the study with its outputs, and else how many parts are.
+
+    Other processes may work in the folder at the same time. A share that was lost is scored by running it again.
+    """
+    if isinstance(out, RemotePath):
+        raise IsoglossError(f"Shards need a folder that all of them see, not {out}. Choose one with --out.")
+    owners = assign_units(plan, shard.count)
+    running = Running(out, None, progress, list(plan.failures))
+    record_cells(out, plan.names())
+    for index, cells in enumerate(plan.by_checkpoint()):
+        mine = {key[1:] for key, owner in owners.items() if key[0] == index and owner == shard.number}
+        if mine:
+            sizes = {
+                language: 1 + max(k for i, tag, k in owners if (i, tag) == (index, language)) for language, _ in mine
+            }
+            _run_checkpoint(cells, running, mine=mine, sizes=sizes)
+    failures = tuple(running.failures or ())
+    finished, missing = _look_at(plan, out, failures=failures)
+    if missing or not finished:
+        return Study(None, failures=failures), missing
+    study = Study(run_store.read_scored(finished), tuple(finished), failures, measuring=plan.measuring)
+    return write_study(plan, study, out=out), 0
+
+
+def _run_checkpoint(
+    planned: Sequence[PlannedCell], running: Running, *, mine: set[tuple[str, int]], sizes: Mapping[str, int]
+) -> None:
+    """Score this process's units of one checkpoint, group by group; what fails is kept with the failures."""
+    name, loading = planned[0].checkpoint, planned[0].loading
+    try:
+        running.progress(f"loading {planned[0].labels.get('checkpoint', name)}", 0.0)
+        model = load.open_model(name, loading)
+    except Exception as error:
+        running.fail([failure for cell in planned for failure in cell.failures(error)], error)
+        return
+    running = replace(running, token_budget=loading.token_budget)
+    cells = plan_scoring(planned, model, running=running)
+    names = [(c.labels.get("model", model.info.name), c.dataset, c.language, c.label) for c in cells]
+    record_cells(running.out, names)
+    for indices in group_cells(cells, model):
+        group = [cells[index] for index in indices]
+        size = sizes.get(group[0].language, 1)  # a method may make more parts than were counted before it was chosen
+        try:
+            _run_group(group, model, running=running, owns=partial(_owns, mine, language=group[0].language, size=size))
+        except Exception as error:
+            why, name = short_message(error), model.info.name
+            failed = [Failure(c.labels.get("model", name), c.dataset, c.language, c.name, why) for c in group]
+            running.fail(failed, error)
+
+
+def _owns(mine: set[tuple[str, int]], number: int, *, language: str, size: int) -> bool:
+    """Whether a unit is in this process's share."""
+    return (language, number % size) in mine
+
+
+def _run_group(cells: Sequence[Cell], model: Model, *, running: Running, owns: Callable[[int], bool]) -> None:
+    """Score the units of a group that this process owns and no other process has in hand."""
+    if running.out is None:
+        raise IsoglossError("A shard needs a folder for its scores.")
+    runs = [run_store.open_run(running.out, info=run_info(cell, model), items=cell.table) for cell in cells]
+    with ExitStack() as locks:
+        for run in runs:
+            lock = lock_folder(Path(str(run.folder)), readable=False, shared=True)
+            if lock is not None:
+                locks.enter_context(lock)
+        plan = [work for work in group_parts([_missing(run) for run in runs]) if owns(work.number)]
+        journal = open_journal(journal_path(runs, cells, model=model))
+        running = replace(running, claim=partial(_claim, runs=runs))
+        for work, tables in score_units(plan, cells, model=model, running=running, journal=journal):
+            write_work(work, runs, tables=tables)
+        if not any(map(_missing, runs)):
+            finish_runs(runs, plan, seconds=0.0, journal=journal)
+
+
+def _missing(run: run_store.Run) -> list[int]:
+    """The numbers of the parts that are not there; their content is checked when they are read."""
+    there = set(run_store.written_parts(run))
+    return [number for number in range(run.parts) if number not in there]
+
+
+@contextmanager
+def _claim(work: WorkUnit, *, runs: Sequence[run_store.Run]) -> Iterator[bool]:
+    """Whether a unit is to be scored now: no other process has it, and none has written it meanwhile."""
+    with claim_file(Path(str(runs[work.cells[0]].folder)) / f".unit-{work.number:05}.lock") as free:
+        left = free and any(work.number in _missing(runs[index]) for index in work.cells)
+        yield left and not commit_staged(work, runs)
+
+
+def _look_at(plan: StudyPlan, out: Path, *, failures: Sequence[Failure]) -> tuple[list[run_store.Run], int]:
+    """The runs of a plan that are in a folder, and how many parts are missing; a cell without a run lacks at least one."""
+    failed = {(failure.model, failure.data, failure.language) for failure in failures}
+    wanted = {name[:3] for name in plan.names()} - failed
+    there = list(map(run_store.read_run, run_store.run_folders(out)))
+    runs = [run for run in there if (run.info["model"], run.info["dataset"], run.info["language"]) in wanted]
+    known = {tuple(str(run.info[key]) for key in ("model", "dataset", "language", "method")) for run in runs}
+    known |= {(*key[:3], "") for key in known}
+    absent = [cell for cell in read_cells(out) if cell[:3] in wanted and cell not in known]
+    return runs, len(absent) + sum(len(_missing(run)) for run in runs)
