@@ -98,9 +98,9 @@ MANY_OPTIONS = {  # functions of the library: every option has a default and goe
     "library.gate",
     "library.report",
     "library.table",
-    "studies.pipeline.ask",
-    "studies.pipeline.probe",
-    "studies.pipeline.score",
+    "library.ask",
+    "library.probe",
+    "library.score",
     "studies.plan.plan_asking",
     "studies.plan.plan_evaluation",
 }

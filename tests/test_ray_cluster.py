@@ -21,6 +21,7 @@ from isogloss import runs
 from isogloss.analysis.study import Failure, Study
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
+from isogloss.library import ask, score
 from isogloss.methods.ask import AskSettings
 from isogloss.models.model import Loading
 from isogloss.ray_cluster.connection import ENDED
@@ -29,7 +30,6 @@ from isogloss.ray_cluster.worker import Worker, pack_cells, unpack_cells
 from isogloss.storage import as_path
 from isogloss.studies import cells
 from isogloss.studies.method_choice import PlannedCell
-from isogloss.studies.pipeline import ask, score
 from isogloss.studies.plan import StudyPlan
 from isogloss.studies.run import execute
 from support import ports, tiny

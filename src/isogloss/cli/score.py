@@ -297,8 +297,8 @@ def probe(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
+    from ..library import probe as run_probe
     from ..models.model import Loading
-    from ..studies.pipeline import probe as run_probe
     from ..studies.probe import probe_as_text
 
     loading = Loading(device=device, offline=offline)
