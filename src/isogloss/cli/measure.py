@@ -32,6 +32,12 @@ def measure(
     metrics: str = options.Metrics,
     mode: str = options.Mode,
     interval: str = options.Interval,
+    over: str = typer.Option(
+        None,
+        "--over",
+        metavar="COLUMN",
+        help="Intervals over new clusters and new values of this column, such as the template that items share.",
+    ),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
     skip_bad: bool = options.SkipBad,
@@ -77,7 +83,7 @@ def measure(
         _show_shares(scored, shares, by=groups or ["set"], top=top, form=form)
     else:
         result = measures.measure(
-            scored, metrics=names, by=groups, mode=mode, interval=interval, resamples=resamples, seed=seed
+            scored, metrics=names, by=groups, mode=mode, interval=interval, resamples=resamples, seed=seed, over=over
         )
         tests = _test_mbe(scored, result, by=groups, resamples=resamples, seed=seed)
         _show_measures(result, tests, form=form)
