@@ -64,7 +64,10 @@ def test_new_templates_are_covered_only_by_the_interval_over_both():
 def test_a_metric_of_the_clusters_has_no_interval_over_two_kinds_of_them():
     scored = crossed(np.random.default_rng(1), effect=0.5)
     row = ig.measure(scored, metrics="icat_macro", by="language", over="template")[0]
-    assert (row.low, row.why) == (None, "its value depends on the clusters, so it has no interval over two kinds of them")
+    assert (row.low, row.why) == (
+        None,
+        "its value depends on the clusters, so it has no interval over two kinds of them",
+    )
 
 
 def test_a_column_that_is_not_filled_is_refused():

@@ -32,12 +32,7 @@ def measure(
     metrics: str = options.Metrics,
     mode: str = options.Mode,
     interval: str = options.Interval,
-    over: str = typer.Option(
-        None,
-        "--over",
-        metavar="COLUMN",
-        help="Intervals over new clusters and new values of this column, such as the template that items share.",
-    ),
+    over: str = options.Over,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
     skip_bad: bool = options.SkipBad,
