@@ -198,7 +198,7 @@ def gate(
     robustness: bool = typer.Option(
         False,
         "--robustness",
-        help="Test again in the other mode, and without each task, bias type, ties or known faults.",
+        help="Test again in the other mode, without each task, bias type or ties, and with known faults.",
     ),
     junit: Path = typer.Option(None, "--junit", metavar="FILE", help="Also write the verdicts as a JUnit report."),
     init: Path = typer.Option(None, "--init", metavar="FILE", help="Write a starter file of claims, and stop."),
