@@ -82,6 +82,12 @@ Resamples = typer.Option(
     help="Number of resamples, where an interval or a rank needs them, and of permutations.",
 )
 Seed = typer.Option(0, "--seed", min=0, help="Random seed.")
+Over = typer.Option(
+    None,
+    "--over",
+    metavar="COLUMN",
+    help="Intervals over new clusters and new values of this column, such as the template that items share.",
+)
 Interval = typer.Option(
     "auto",
     "--interval",

@@ -39,7 +39,7 @@ def shared_in_order(first: Sequence[Unit], second: Sequence[Unit]) -> Positions:
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
-def divergent_tokens(tokenizer: Any, first: Ids, second: Ids) -> Positions:
+def divergent_tokens(first: Ids, second: Ids, *, tokenizer: Any) -> Positions:
     """The places of the tokens that are not shared; tokens that are parts of one letter are shared together or not at all.
 
     Byte-level tokenizers cut letters: two different letters may begin with the same byte, which is nothing that they share.
@@ -169,7 +169,7 @@ def _written_sides(item: Item, model: Model) -> list[Side]:
     """For models that write: every token given those before it; one question per sentence."""
     spans = [ask_for(model, Passage(candidate.text, language=item.language)) for candidate in item.candidates]
     kept = [(*span.unasked, *span.targets) for span in spans]
-    written_sides = zip(spans, kept, divergent_tokens(model.tokenizer, kept[0], kept[1]), strict=True)
+    written_sides = zip(spans, kept, divergent_tokens(kept[0], kept[1], tokenizer=model.tokenizer), strict=True)
     return [
         Side(tokens, own, range(len(span.unasked), len(tokens)), span.questions, span.truncated, True)
         for span, tokens, own in written_sides
@@ -179,7 +179,7 @@ def _written_sides(item: Item, model: Model) -> list[Side]:
 def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     """For masked models: a question for every token of a sentence's own, or for all its tokens."""
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
-    both = divergent_tokens(model.tokenizer, sentences[0].tokens, sentences[1].tokens)
+    both = divergent_tokens(sentences[0].tokens, sentences[1].tokens, tokenizer=model.tokenizer)
     sides = []
     for candidate, sentence, own in zip(item.candidates, sentences, both, strict=True):
         whole = options["variant"] == SENTENCE
