@@ -16,6 +16,7 @@ from .model import DEFAULT_LOADING, Loading, Model, ModelInfo, ModelSource
 from .next_sentence import POOLED, WEIGHTS, attach, pair_format_of, read_head_weights
 from .packaged import CARD_NOTES, DEQUANTISED_FROM, PULLED, card_notes, pulled_folder
 from .processor import prepare
+from .tokenizer_patterns import check_patterns
 
 DEQUANTISED = CARD_NOTES[DEQUANTISED_FROM]
 CONVERTED = "converted from a package, not downloaded from the hub"
@@ -324,6 +325,8 @@ def _loader(family: str, config: Any) -> Any:
 def _load(source: ModelSource, loader: Any, **options: Any) -> Any:
     """What the loader gives; its many errors become one sentence."""
     try:
+        if loader.__name__ == "AutoTokenizer":
+            check_patterns(source.folder, source.name)
         extra = {"gguf_file": source.gguf} if source.gguf else {}
         safe = {"trust_remote_code": False, "local_files_only": True}
         with naming_panics():
