@@ -77,19 +77,12 @@ def evaluate(
 ) -> None:
     """Score data with models, store the scores, and print the measures."""
     options.announce("reading the data")
+    loading, cluster = options.read_loading(locals()), options.find_cluster(on)
     from ..files.sources import read
-    from ..models.model import Loading
-    from ..storage import as_path
     from ..studies.plan import plan_evaluation, take_sample
 
-    cluster, folder = options.find_cluster(on), as_path(out)
     items = read(data, language=languages, columns=options.split_columns(columns), where=where, skip_bad=skip_bad)
     items = take_sample(items, limit, seed=seed)
-    loading = Loading(
-        device, dtype, token_budget, offline, allow_pickle, part_size, key_env=key_env, concurrency=concurrency
-    )
-    loading = replace(loading, timeout=timeout, tries=tries, tokenizer=tokenizer, repeat=repeat)
-    loading = options.with_budget(loading, max_requests=max_requests, max_cost=max_cost, prices=prices)
     if robustness:
         changed = {"method": method != "auto", "option": option, "by": by, "metrics": metrics, "controls": controls}
         _report_robustness(models, items, loading=loading, refused=changed | {"on": cluster}, form=form)
@@ -102,8 +95,7 @@ def evaluate(
         loading=options.at_server(models, served_model, loading=loading),
         measuring={"metrics": options.split_names(metrics), "by": options.split_names(by), "mode": mode, "seed": seed},
     )
-    options.announce_needs(plan, folder)
-    result = _run_evaluation(plan, folder, cluster=cluster, until=until)
+    result = _run_evaluation(plan, out, cluster=cluster, until=until)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
     print_result(result, look, form=form, headlines_only=not metrics, explain=explain)
 
@@ -115,11 +107,14 @@ def _with_controls(items: Items, *, seed: int) -> list[Items]:
     return [items, make_control_items(items, seed=seed)]
 
 
-def _run_evaluation(plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | None, until: str | None) -> StudyResult:
+def _run_evaluation(plan: StudyPlan, out: str, *, cluster: Cluster | None, until: str | None) -> StudyResult:
     """What the plan of one command gives, measured; with a stopping rule, as much of it as the answer needs."""
     from ..progress import progress_bars
+    from ..storage import as_path
     from ..studies.run import finish_plan, require_scores, run_plan
 
+    folder = as_path(out)
+    options.announce_needs(plan, folder)
     plan = replace(plan, until=options.check_until(until, cluster=cluster))
     with progress_bars() as progress:
         result = require_scores(run_plan(plan, out=folder, cluster=cluster, progress=progress))
@@ -173,11 +168,9 @@ def run(
     """Run a study: score all its cells, continue past failed ones, and measure. Run it again to resume."""
     options.announce("reading the study")
     from ..files.hub import prefer_cache
-    from ..progress import progress_bars
     from ..storage import as_path
-    from ..studies import file, run
+    from ..studies import file
     from ..studies.plan import Subset, plan_study
-    from ..studies.shards import read_shard, run_shard
     from ..studies.training import train_heads
 
     if schema:
@@ -198,18 +191,31 @@ def run(
         if dry_run:
             _forecast(plan, folder, trial=not no_trial, form=form)
             return
-    share = read_shard(shard) if cluster is None else None
+    result = _run_study(plan, folder, cluster=cluster, shard=shard)
+    if result is not None:
+        look = f"The scores and measures are in {folder}; see them with: isogloss show {folder}"
+        print_result(result, look, form=form)
+
+
+def _run_study(
+    plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | None, shard: str | None
+) -> StudyResult | None:
+    """What a study gives, measured; nothing while other shards have parts to score."""
+    from ..progress import progress_bars
+    from ..studies.run import finish_plan, run_plan
+    from ..studies.shards import read_shard, run_shard
+
+    share, missing = read_shard(shard) if cluster is None else None, 0
     with progress_bars() as progress:
         if share is None:
-            result = run.run_plan(plan, out=folder, progress=progress, cluster=cluster)
+            result = run_plan(plan, out=folder, progress=progress, cluster=cluster)
         else:
             result, missing = run_shard(plan, share, out=folder, progress=progress)
-            if missing:
-                _exit_with(result.failures, "could not be scored")
-                typer.echo(f"Shard {share} is done; {missing} parts of {folder} are missing. The last shard measures.")
-                return
-    look = f"The scores and measures are in {folder}; see them with: isogloss show {folder}"
-    print_result(run.finish_plan(plan, result, out=folder), look, form=form)
+    if not missing:
+        return finish_plan(plan, result, out=folder)
+    _exit_with(result.failures, "could not be scored")
+    typer.echo(f"Shard {share} is done; {missing} parts of {folder} are missing. The last shard measures.")
+    return None
 
 
 def _download(study: Path, out: str | None, *, subset: Subset) -> None:
