@@ -455,7 +455,7 @@ def test_a_demonstration_model_must_be_pulled_first() -> None:
 
 @pytest.mark.parametrize("device", ["potato", "meta", "", ":0"])
 def test_an_unknown_device_is_refused(bert: Path, device: str) -> None:
-    assert message(bert, device=device) == f"No device named '{device}'. Known: cpu, cuda, cuda:0, mps."
+    assert message(bert, device=device) == f"No device named '{device}'. Known: auto, cpu, cuda, cuda:0, mps."
 
 
 def test_a_device_that_is_not_there_is_refused(bert: Path) -> None:

@@ -90,7 +90,7 @@ Beside = typer.Option(
 Facts = typer.Option(
     None, "--facts", metavar="FILE", help="A YAML file with facts about each model: label, multilingual, size."
 )
-Device = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1 or mps.")
+Device = typer.Option("cpu", "--device", help="auto, cpu, cuda, cuda:1 or mps.")
 Dtype = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16.")
 TokenBudget = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included.")
 PartSize = typer.Option(None, "--part-size", min=1, help="Candidates that are scored between two writes.")

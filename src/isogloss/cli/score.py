@@ -148,7 +148,7 @@ def run(
     ),
     limit: int = options.Limit,
     seed: int = typer.Option(None, "--seed", help="Random seed, instead of the study's."),
-    device: str = typer.Option(None, "--device", help="cpu, cuda, cuda:1 or mps, instead of the study's."),
+    device: str = typer.Option(None, "--device", help="auto, cpu, cuda, cuda:1 or mps, instead of the study's."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be scored and how long it would take."),
     download_only: bool = typer.Option(
         False, "--download-only", help="Fetch all models and data, list them in downloads.json, and score nothing."
@@ -231,12 +231,14 @@ def _download(study: Path, out: str | None, *, subset: Subset) -> None:
 
 
 def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -> None:
-    from ..studies.dry_run import forecast_plan, forecasts_as_text
+    from ..studies.dry_run import forecast_memory, forecast_plan, forecasts_as_text
 
     rows, failures = forecast_plan(plan, out=folder, trial=trial)
     as_json = {"cells": list(map(asdict, rows)), "failures": list(map(asdict, failures))}
     if rows or form != "text":
         options.show(form, text=lambda: forecasts_as_text(rows), json=lambda: as_json)
+    for line in forecast_memory(plan):
+        typer.echo(line, err=True)
     _exit_with(failures, "will fail")
 
 
