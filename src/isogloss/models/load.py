@@ -12,6 +12,7 @@ from .. import registry
 from ..errors import IsoglossError, naming_panics, require, short_message
 from . import hub
 from . import info as facts
+from .memory import check_memory, find_device
 from .model import DEFAULT_LOADING, Loading, Model, ModelInfo, ModelSource
 from .next_sentence import POOLED, WEIGHTS, attach, pair_format_of, read_head_weights
 from .packaged import CARD_NOTES, DEQUANTISED_FROM, PULLED, card_notes, pulled_folder
@@ -119,13 +120,16 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     source = find_source(name, loading)
     if source.family is not None:
         return _open_claimed(source, loading)
-    device, dtype, allow_pickle = loading.device, loading.dtype, loading.allow_pickle
+    dtype, allow_pickle = loading.dtype, loading.allow_pickle
+    device = find_device(loading.device)
     if dtype not in DTYPES:
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
     _check_device(device)
     remarks = prepare(dtype, device=device)
     source = fetch_source(name, loading)
     family, config = _recognise(source)
+    if not source.gguf:
+        check_memory(source.name, _folder(source), device=device, dtype=dtype)
     if config is None:
         return _open_own(source, family, device=device, dtype=dtype)
     torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
@@ -360,7 +364,7 @@ def _check_device(device: str) -> None:
     """Refuse a device that is not there by using it once; torch has many errors for that."""
     kind = device.partition(":")[0]
     if kind not in DEVICES:
-        raise IsoglossError(f"No device named '{device}'. Known: cpu, cuda, cuda:0, mps.")
+        raise IsoglossError(f"No device named '{device}'. Known: auto, cpu, cuda, cuda:0, mps.")
     if device == "cpu":
         return
     try:
