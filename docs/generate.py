@@ -560,7 +560,7 @@ def verdict_matrices() -> str:
         [
             "Answers that the rules and word lists were written on:",
             table(head, shares),
-            "Held-out answers, by the same author, on which no rule was written; an answer that leads to a rule moves to the first table:",
+            "Held-out answers, by the same author; an answer that leads to a rule moves to the first table, but some words were added after these were read:",
             table(["language", "answers", "read right"], kept),
             "Answers by a second author, with the share that was read right at the first reading, before the rules were changed for rounds 1 and 2:",
             table(
@@ -571,7 +571,7 @@ def verdict_matrices() -> str:
             hard_table(hard),
             "Answers written before their author had read the rules, with the share read as meant then; rules were changed afterwards:",
             hard_table(blind, by="language"),
-            "Answers written at the same time and read once, when those changes were done (`at first`); no rule was written on them:",
+            "Answers written at the same time and read once, when those changes were done (`at first`), by the author of the rules; a few words were added afterwards:",
             hard_table(sealed, by="language"),
             "Which rule decided how many of all these answers, in the order in which the rules are tried:",
             rule_table([*rows, *later, *held_out, *second, *hard, *blind, *sealed]),
