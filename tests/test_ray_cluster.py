@@ -267,7 +267,9 @@ def disturbed(plan: StudyPlan, out: Path, *, share: float, disturb) -> tuple[lis
 
 
 def test_a_command_that_ends_with_its_node_says_so_in_one_sentence(tmp_path):
-    gone = "from isogloss.ray_cluster.connection import *\nwith explained_if_ended():\n    os._exit(1)"  # as Ray does it
+    gone = (
+        "from isogloss.ray_cluster.connection import *\nwith explained_if_ended():\n    os._exit(1)"  # as Ray does it
+    )
     ended = subprocess.run([sys.executable, "-c", gone], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (1, f"{ENDED}\n")
     done = gone.replace("os._exit(1)", "raise IsoglossError('something else')")

@@ -25,7 +25,7 @@ from .analysis.rankings import rank_models
 from .analysis.series import trace
 from .analysis.sides import select
 from .analysis.structure import Structure, find_structure
-from .analysis.study import Study, load_study
+from .analysis.study import Study, check_readable, load_study
 from .errors import IsoglossError
 from .exchange.runs import read_chosen
 from .files.sources import read
@@ -371,10 +371,8 @@ def gate(
 
 def _finished(source: Source, data: Items | Folders | None) -> Scored:
     """The scores; runs that are not finished, or cannot be read, are refused."""
-    study = open_study(source, data=data)
-    if study.problems:
-        raise IsoglossError(study.problems[0])
-    for run in study.runs:
+    study = check_readable(open_study(source, data=data))
+    for run in (*study.runs, *study.empty):
         if len(written_parts(run)) < run.parts:
             raise IsoglossError(f"The run {run.folder} is not finished. Run the same command again to complete it.")
     return study.scores
