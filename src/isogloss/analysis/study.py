@@ -246,6 +246,8 @@ def load_study(
     facts = {name: value for name, value in (where or {}).items() if name in ("model", "dataset", "language")}
     chosen = [run for run in unique if all(run.info[name] == value for name, value in facts.items())] or unique
     loaded = list(each_scored(in_languages(chosen, tags) if chosen else [], problems, texts=texts))
+    if not loaded and len(problems) == 1:
+        raise IsoglossError(problems[0])
     if not loaded:
         first = f" The first problem: {problems[0]}" if problems else " Run the same command again to resume."
         raise IsoglossError(f"None of the runs in {', '.join(map(str, paths))} has scores that can be read.{first}")

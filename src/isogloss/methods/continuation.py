@@ -4,7 +4,7 @@ import numpy as np
 
 from ..items import BLANK, Item
 from ..languages import finish_sentence, join_sentences
-from ..models.continuations import STARTS, TEMPLATES, ask_for, refuse_template, template_identity
+from ..models.continuations import STARTS, TEMPLATES, ask_for, left_to_right, refuse_template, template_identity
 from ..models.model import CONTINUE, Model
 from ..models.questions import Asking, Passage, Span
 from ..scores import Row
@@ -48,7 +48,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
 
 def refuse(model: Model, options: Options) -> str | None:
     """A sentence when the options do not fit the model."""
-    if options["closing"] == "with" and model.family.chats:
+    if options["closing"] == "with" and (model.family.chats or model.family.continuing is left_to_right):
         return "The option 'closing=with' is for encoder-decoder models."
     return refuse_template(model, options)
 
