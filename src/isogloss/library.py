@@ -156,7 +156,7 @@ def gate(
         source: Scores, one or several folders of finished runs, or files of predictions with `data`.
         claims: A YAML file, what such a file holds, or only its list of claims; see the page about gates.
         data: The data that files of predictions belong to.
-        baseline: Scores or runs that these must not be worse than.
+        baseline: Scores or runs that these must not be worse than, and from which claims measure a change.
         margin: How many points worse than the baseline is allowed.
         strict: Whether undecided counts as failed.
         robustness: Whether each claim is tested again in the other mode and without a task, a bias type or ties.
@@ -172,9 +172,10 @@ def gate(
         raise IsoglossError("Give --claims FILE, --baseline RUNS, or both.")
     file = as_claims(claims)
     scored = _finished(source, data)
+    before = _finished(baseline, data) if baseline is not None else None
+    file = replace(file, baseline=before)
     verdicts, notes = check_claims(scored, file, robustness=robustness, resamples=resamples, seed=seed), scored.notes
-    if baseline is not None:
-        before = _finished(baseline, data)
+    if before is not None:
         judged, notes = check_baseline(scored, before, file=file, margin=margin, resamples=resamples)
         verdicts, notes = verdicts + judged, tuple(dict.fromkeys([*scored.notes, *notes]))
     return make_result(verdicts, file, strict=strict, notes=notes)
