@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .analysis.comparisons import Comparison, Comparisons, compare
     from .analysis.controls import Control
     from .analysis.measures import Measure, Measures, measure
+    from .analysis.planning import SizePlan
     from .analysis.rankings import Rank, Rankings, rank_models
     from .analysis.series import SeriesStep, trace
     from .analysis.structure import Structure
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .errors import IsoglossError
     from .files.sources import read
     from .items import Candidate, Item, Items
-    from .library import controls, figure, gate, join, load, report, structure, table
+    from .library import controls, figure, gate, join, load, plan, report, structure, table
     from .methods.ask import AskSettings
     from .models.model import Loading, Model
     from .progress import Progress
@@ -39,6 +40,7 @@ _NAMES = {  # the public names of each module
     "analysis.comparisons": ("Comparison", "Comparisons", "compare"),
     "analysis.controls": ("Control",),
     "analysis.measures": ("Measure", "Measures", "measure"),
+    "analysis.planning": ("SizePlan",),
     "analysis.rankings": ("Rank", "Rankings", "rank_models"),
     "analysis.series": ("SeriesStep", "trace"),
     "analysis.structure": ("Structure",),
@@ -46,7 +48,7 @@ _NAMES = {  # the public names of each module
     "errors": ("IsoglossError",),
     "files.sources": ("read",),
     "items": ("Candidate", "Item", "Items"),
-    "library": ("controls", "figure", "gate", "join", "load", "report", "structure", "table"),
+    "library": ("controls", "figure", "gate", "join", "load", "plan", "report", "structure", "table"),
     "models.model": ("Loading", "Model"),
     "progress": ("Progress",),
     "reports.figures": ("WrittenFigure",),
@@ -86,6 +88,7 @@ __all__ = [
     "Results",
     "Scored",
     "SeriesStep",
+    "SizePlan",
     "Structure",
     "Study",
     "WrittenFigure",
@@ -98,6 +101,7 @@ __all__ = [
     "join",
     "load",
     "measure",
+    "plan",
     "probe",
     "rank_models",
     "read",

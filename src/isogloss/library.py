@@ -13,6 +13,7 @@ from .analysis.claims import GateResult, check_claims, make_result
 from .analysis.controls import Control, check_controls, read_frequencies
 from .analysis.intervals import IntervalSettings
 from .analysis.mixed import read_facts
+from .analysis.planning import SizePlan
 from .analysis.sides import select
 from .analysis.structure import Structure, find_structure
 from .analysis.study import Study, load_study
@@ -25,6 +26,7 @@ from .results import Results, as_names
 from .runs import written_parts
 from .scores import Scored, check_scored, item_table, join_scored
 from .stats import RESAMPLES
+from .stats.hypotheses import POWER
 from .storage import StoragePath, as_path
 
 if TYPE_CHECKING:
@@ -179,6 +181,46 @@ def gate(
         judged, notes = check_baseline(scored, before, file=file, margin=margin, resamples=resamples)
         verdicts, notes = verdicts + judged, tuple(dict.fromkeys([*scored.notes, *notes]))
     return make_result(verdicts, file, strict=strict, notes=notes)
+
+
+def plan(
+    pilot: Source,
+    other: Source | None = None,
+    *,
+    difference: float,
+    power: float = POWER,
+    metric: str | None = None,
+    design: str | None = None,
+    data: Items | Folders | None = None,
+    languages: Names = None,
+    where: Where = None,
+    prices: tuple[float, float] = (0.0, 0.0),
+) -> Results[SizePlan]:
+    """How many items show a true difference with a given power, in each language and over all, and what they cost.
+
+    Parameters:
+        pilot: A run, or published scores, of one model on items like those to come.
+        other: A second model on the same items, which tells how far two runs agree.
+        difference: The true difference that should be seen, in units of the metric.
+        power: The probability of seeing it, two-sided at 5 %.
+        metric: A mean over items; without it SS, or the CrowS-Pairs score of pairs.
+        design: `paired` (with `other`), `independent` (without), or `fixed`: one run against a fixed number.
+        data: The data that files of predictions belong to.
+        languages: One language or several; without it, all.
+        where: One condition or several that select scores: `model=gpt2`, or `{"model": "gpt2"}`.
+        prices: The prices of a million prompt tokens and of a million answer tokens.
+
+    Example:
+        >>> sizes = ig.plan("runs/mine", difference=5, design="fixed")
+        >>> sizes[0].metric, sizes[0].items > 100
+        ('ss', True)
+    """
+    from .studies.sizes import SizeRequest, plan_sizes
+
+    sides = [
+        open_study(side, languages=languages, where=where, data=data) for side in (pilot, other) if side is not None
+    ]
+    return plan_sizes(sides, SizeRequest(difference, power, metric, design, prices))
 
 
 def _finished(source: Source, data: Items | Folders | None) -> Scored:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import runs
 from ..analysis.study import Failure
 from ..models.load import has_weights, open_model, open_outline
+from ..reports.numbers import duration
 from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
 from .cells import Cell, Running, group_cells, group_parts, is_alone
@@ -153,13 +154,3 @@ def forecasts_as_text(rows: Sequence[Forecast]) -> str:
     remark = "{} cells, {} items, {} questions, {} of them unique, {} tokens, {} to read".format(len(rows), *sums)
     heading = ["model", "dataset", "language", "method", "items", "parts", *COUNTS, "time"]
     return as_text(Grid(heading, shown, 4, (remark + total,)))
-
-
-def duration(seconds: float | None) -> str:
-    """A time as people say it."""
-    if seconds is None:
-        return "-"
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.1f} s"
