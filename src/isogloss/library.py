@@ -229,6 +229,10 @@ def _finished(source: Source, data: Items | Folders | None) -> Scored:
     if study.problems:
         raise IsoglossError(study.problems[0])
     for run in study.runs:
+        if run.stopped:
+            raise IsoglossError(
+                f"The run {run.folder} was stopped on purpose ({run.stopped}). Run it without a stopping rule to complete it."
+            )
         if len(written_parts(run)) < run.parts:
             raise IsoglossError(f"The run {run.folder} is not finished. Run the same command again to complete it.")
     return study.scores

@@ -53,6 +53,8 @@ def ask(
     max_cost: float = options.MaxCost,
     prices: str = options.Prices,
     limit: int = options.Limit,
+    until: str = options.Until,
+    order: options.OrderUnit = options.Order,
     by: str = By,
     mode: str = Mode,
     dry_run: bool = DryRun,
@@ -77,7 +79,9 @@ def ask(
     named = options.split_columns(columns, encoding=encoding, reader=reader)
     items = read(data, language=languages, skip_bad=skip_bad, columns=named)
     loading = Loading(device, dtype, token_budget, offline, key_env=key_env, concurrency=concurrency)
-    loading = options.with_budget(loading, max_requests=max_requests, max_cost=max_cost, prices=prices)
+    loading = options.with_budget(
+        replace(loading, order=order), max_requests=max_requests, max_cost=max_cost, prices=prices
+    )
     plan = plan_evaluation(
         models,
         take_sample(items, limit, seed=seed),
@@ -92,7 +96,7 @@ def ask(
         return
     options.announce_needs(plan, out)
     with progress_bars() as progress:
-        result = execute(plan, out=out, progress=progress)
+        result = execute(replace(plan, until=until), out=out, progress=progress)
     typer.echo(_token_totals(result.runs, price_in=price_in, price_out=price_out, out=out), err=True)
     print_study(result, f"Look at one item with: isogloss show {out} {plan.cells[0].items[0].id}", form=form)
 

@@ -119,7 +119,7 @@ EXAMPLES = {
 }
 PANELS = {
     "Data": "--data --language --where --columns --encoding --reader --skip-bad --limit --controls",
-    "Scoring": "--method --option --until --part-size --token-budget --only",
+    "Scoring": "--method --option --until --order --part-size --token-budget --only",
     "Server": "--served-model --key-env --concurrency --timeout --tries --prices --max-requests --max-cost",
     "Measuring": "--by --metrics --mode --interval --resamples --seed --a --b --unpaired --facts --beside",
     "Machine": "--device --device-map --dtype --backend --address --workers --threads --wait --offline --allow-pickle",

@@ -31,7 +31,7 @@ def plan(
 ) -> None:
     """Plan a study: how many items show a difference in which languages, and their tokens, time and cost."""
     from .. import library
-    from ..reports.text.sizes import grid
+    from ..reports.text.change import sizes_grid
 
     if len(pilots) > 2:
         raise IsoglossError("Give one pilot, or two on the same items.")
@@ -47,4 +47,4 @@ def plan(
         where=where,
         prices=options.split_prices(prices),
     )
-    options.show_table(form, result, grid=grid)
+    options.show_table(form, result, grid=sizes_grid)

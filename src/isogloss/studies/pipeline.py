@@ -33,6 +33,7 @@ def score(
     method: str = "auto",
     options: Mapping[str, str] | None = None,
     out: str | Path | None = None,
+    until: str | None = None,
     loading: Loading = DEFAULT_LOADING,
     progress: Progress | None = None,
 ) -> Scored:
@@ -44,6 +45,7 @@ def score(
         method: The method of scoring; `auto` takes the default of each model's family. `isogloss list methods` lists them.
         options: Options of the method by name: `{"length": "sum"}`.
         out: A folder to keep the scores in; parts that are finished there are not scored again.
+        until: A stopping rule such as `ss±2`: each model scores as many items as the answer needs. It needs `out`.
         loading: How models are opened: device, number format, batches.
         progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
@@ -59,11 +61,8 @@ def score(
     plan = StudyPlan(())
     if names:
         plan = plan_evaluation(names, items, method=method, options=options, loading=loading)
-    return _run(
-        _add_opened(plan, opened, cell=PlannedCell("", items, method, options or {}, loading=loading)),
-        out,
-        progress=progress,
-    )
+    plan = _add_opened(plan, opened, cell=PlannedCell("", items, method, options or {}, loading=loading))
+    return _run(replace(plan, until=until), out, progress=progress)
 
 
 def ask(
@@ -72,6 +71,7 @@ def ask(
     model: str | Path | Model | Sequence[str | Path | Model],
     settings: AskSettings | None = None,
     out: str | Path | None = None,
+    until: str | None = None,
     loading: Loading = DEFAULT_LOADING,
     progress: Progress | None = None,
 ) -> Scored:
@@ -84,6 +84,7 @@ def ask(
         model: The name of a chat model, a folder, an open model, or the address of a server, or several.
         settings: How questions are put: order of the options, samples, length of the answer.
         out: A folder to keep the answers in; questions that are answered there are not asked again.
+        until: A stopping rule such as `agreement±5`: as many items are asked about as the answer needs. It needs `out`.
         loading: How models are opened; at a server `served_model` is the model's name, `key_env` the variable with the key.
         progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
@@ -94,7 +95,9 @@ def ask(
     """
     _check_items(items, "ask")
     options = (settings or AskSettings()).options
-    return score(items, model=model, method="ask", options=options, out=out, loading=loading, progress=progress)
+    return score(
+        items, model=model, method="ask", options=options, out=out, until=until, loading=loading, progress=progress
+    )
 
 
 def run(

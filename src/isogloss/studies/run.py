@@ -28,7 +28,7 @@ from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan
 from .run_files import LIBRARIES
-from .stopping import stop_cells
+from .stopping import Stopping, parse_rule, stop_cells
 
 WAIT = 300  # seconds that workers have to start
 
@@ -66,7 +66,7 @@ def _score(
     plan: StudyPlan, *, out: StoragePath | None, cluster: Cluster | None, progress: Progress, strict: bool
 ) -> Study:
     """The scores of all cells; families that need no machine of their own, such as servers, are always asked from here."""
-    stop = stop_cells(plan.until, mode=plan.measuring.mode) if plan.until else None
+    stop = _find_stop(plan, out=out, cluster=cluster) if plan.until else None
     running = Running(out, None, progress, None if strict else list(plan.failures), stop)
     groups = plan.by_checkpoint()
     record_cells(out, plan.names())
@@ -88,6 +88,18 @@ def _score(
         measuring=plan.measuring,
         texts=texts if len(texts) == len(kept) else (),
     )
+
+
+def _find_stop(plan: StudyPlan, *, out: StoragePath | None, cluster: Cluster | None) -> Stopping:
+    """What looks at the parts of each cell; a rule that cannot work is refused before a model is opened."""
+    rule = str(plan.until)
+    if cluster is not None:
+        raise IsoglossError("--until looks at the parts one after the other, so it does not go with a cluster.")
+    if out is None:
+        raise IsoglossError("A stopping rule looks at the parts that are written. Give a folder for them: out=FOLDER.")
+    for unit in dict.fromkeys(cell.loading.order for cell in plan.cells):
+        parse_rule(rule, unit=unit)
+    return stop_cells(rule, mode=plan.measuring.mode)
 
 
 def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: Running) -> list[CellResult]:

@@ -62,7 +62,7 @@ def run_info(cell: Cell, model: Model) -> dict[str, Any]:
             "options": dict(cell.options),
             "version": cell.method.version,
             "part": cell.part_size or cell.method.part,
-            "order": ORDER_SEED,
+            "order": ORDER_SEED if cell.order == "cluster" else f"{cell.order} {ORDER_SEED}",
             **({"identity": identity} if identity else {}),
             **({"asked": asked} if asked else {}),
         },

@@ -20,7 +20,7 @@ from ...analysis.rankings import Rank
 from ...analysis.robustness import RobustnessReport
 from ...analysis.series import SeriesStep
 from ...analysis.structure import Structure
-from . import analyses, annotators, change, claims, comparisons, measures, sizes
+from . import analyses, annotators, change, claims, comparisons, measures
 from .table import Grid
 
 
@@ -54,7 +54,7 @@ _show(Measure, View("measures", measures.measures_as_text, measures.grid, whole=
 _show(Comparison, View("comparisons", comparisons.comparisons_as_text, comparisons.grid, whole=True))
 _show(GroupChange, View("changes", change.changes_as_text, change.grid, whole=True))
 _show(SeriesStep, View("steps", change.series_as_text, change.series_grid, whole=True))
-_show(SizePlan, View("plans", sizes.sizes_as_text, sizes.grid))
+_show(SizePlan, View("plans", change.sizes_as_text, change.sizes_grid))
 _show(Agreement, View("agreements", grid=comparisons.agreement_grid))
 _show(LabelAgreement, View("agreements", grid=annotators.agreement_grid))
 _show(Control, View("controls", analyses.controls_as_text))
