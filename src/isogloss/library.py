@@ -423,7 +423,7 @@ def report(
     Parameters:
         source: A study, scores, or one or several folders of runs.
         out: The HTML file to write.
-        add: Files to include: JSON of robustness, controls or agreement, tables of shares or answers.
+        add: Files to include: JSON of gate, change, robustness, controls or agreement, tables of shares or answers.
         facts: Facts about each model, or a YAML file of them.
         resamples: How many times items are resampled.
         seed: The seed of the resampling.
