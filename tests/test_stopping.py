@@ -89,7 +89,7 @@ def test_the_reason_names_interval_clusters_and_estimand() -> None:
     exact = 100 * np.mean(draw(0.8, 100))
     assert reason == (
         f"ss is known to within 2: {exact:.2f} to {exact:.2f} after 50 of 50 clusters, "
-        "on this benchmark (clusters drawn without replacement)"
+        "on this benchmark (drawn without replacement)"
     )
 
 

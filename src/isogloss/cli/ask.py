@@ -61,6 +61,7 @@ def ask(
     device: str = options.Device,
     dtype: str = options.Dtype,
     token_budget: int = options.TokenBudget,
+    part_size: int = options.PartSize,
     offline: bool = options.Offline,
     skip_bad: bool = options.SkipBad,
     columns: list[str] = options.Columns,
@@ -80,7 +81,7 @@ def ask(
     items = read(data, language=languages, skip_bad=skip_bad, columns=named)
     loading = Loading(device, dtype, token_budget, offline, key_env=key_env, concurrency=concurrency)
     loading = options.with_budget(
-        replace(loading, order=order), max_requests=max_requests, max_cost=max_cost, prices=prices
+        replace(loading, order=order, part_size=part_size), max_requests=max_requests, max_cost=max_cost, prices=prices
     )
     plan = plan_evaluation(
         models,

@@ -22,7 +22,7 @@ from .training import path_beside
 
 BENCHMARK, POPULATION = "benchmark", "population"
 ESTIMANDS = {
-    BENCHMARK: "on this benchmark (clusters drawn without replacement)",
+    BENCHMARK: "on this benchmark (drawn without replacement)",
     POPULATION: "in the population that the benchmark's targets come from",
 }
 IN_POPULATION = " in the population"  # at the end of a rule
