@@ -185,7 +185,7 @@ def leave_out(tree: Hypotheses, is_wrong: Callable[[ScoreGroup], bool]) -> tuple
             return replace(part, parts=kept) if kept else None
         left, right = trim(part.left), trim(part.right)
         emptied = any(isinstance(side, ClaimSide) and not side.groups for side in (left, right))
-        return None if emptied else replace(part, left=left, right=right)
+        return None if emptied or not isinstance(left, ClaimSide) else replace(part, left=left, right=right)
 
     pruned = prune(tree)
     return (pruned if isinstance(pruned, Hypotheses) else Hypotheses(tree.quantifier, ())), tuple(names)
