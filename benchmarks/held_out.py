@@ -243,6 +243,10 @@ def cases() -> Iterator[tuple[str, str, Callable[[int], dict[str, float]]]]:
     """The kind, the key and the simulation of each case."""
     for pair in PAIRS:
         yield pair.kind, repr(pair), lambda trials, p=pair: simulate_pair(p, trials=trials)  # type: ignore[misc]
+    from benchmarks.rank_coverage import RANKINGS, simulate_ranks
+
+    for ranking in RANKINGS:
+        yield ranking.kind, repr(ranking), lambda trials, r=ranking: simulate_ranks(r, trials=trials)  # type: ignore[misc]
     for population in POPULATIONS:
         for metric in METRICS.get(population.kind, ("ss", "icat")):
             key = f"{metric} {sorted(asdict(population).items())}"

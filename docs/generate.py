@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import tempfile
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import chdir
@@ -560,7 +561,7 @@ def verdict_matrices() -> str:
         [
             "Answers that the rules and word lists were written on:",
             table(head, shares),
-            "Held-out answers, by the same author, on which no rule was written; an answer that leads to a rule moves to the first table:",
+            "Held-out answers, by the same author; an answer that leads to a rule moves to the first table, but some words were added after these were read:",
             table(["language", "answers", "read right"], kept),
             "Answers by a second author, with the share that was read right at the first reading, before the rules were changed for rounds 1 and 2:",
             table(
@@ -571,7 +572,7 @@ def verdict_matrices() -> str:
             hard_table(hard),
             "Answers written before their author had read the rules, with the share read as meant then; rules were changed afterwards:",
             hard_table(blind, by="language"),
-            "Answers written at the same time and read once, when those changes were done (`at first`); no rule was written on them:",
+            "Answers written at the same time and read once, when those changes were done (`at first`), by the author of the rules; a few words were added afterwards:",
             hard_table(sealed, by="language"),
             "Which rule decided how many of all these answers, in the order in which the rules are tried:",
             rule_table([*rows, *later, *held_out, *second, *hard, *blind, *sealed]),
@@ -647,7 +648,40 @@ def verdict_matrix(rows: list[dict[str, str]], verdicts: tuple[str, ...]) -> str
     return table(["", *verdicts], [[a, *(str(counts[a, b] or "") for b in verdicts)] for a in used])
 
 
+ACCENTS = {"'": "\u0301", '"': "\u0308", "c": "\u0327", "`": "\u0300", "v": "\u030c", "~": "\u0303", "^": "\u0302"}
+
+
+def plain_tex(text: str) -> str:
+    """A field of BibTeX as plain text: accents as letters, without braces."""
+    text = re.sub(
+        r"\\(['\"`~^cv])\{?(\\?[A-Za-z])\}?", lambda m: m[2].lstrip("\\") + ACCENTS[m[1]], text.replace(r"{\ss}", "ß")
+    )
+    return unicodedata.normalize("NFC", text.replace("{", "").replace("}", "").replace("--", "–"))
+
+
+def bibliography() -> str:
+    """Every work that plug-ins cite, by author."""
+    from isogloss.reports.text.citations import BIBLIOGRAPHY
+
+    lines = []
+    for entry in re.split(r"\n(?=@)", BIBLIOGRAPHY.read_text(encoding="utf-8")):
+        fields = {name: plain_tex(value) for name, value in re.findall(r"^  (\w+) = \{(.*)\},?$", entry, re.MULTILINE)}
+        if "title" not in fields:
+            continue
+        names = [name.split(", ")[0] for name in fields.get("author", "").split(" and ")]
+        who = ", ".join(names[:6]).replace(", others", " and others") + (" and others" if len(names) > 6 else "")
+        where = (
+            fields.get("booktitle") or fields.get("journal") or fields.get("howpublished") or fields.get("publisher")
+        )
+        number = f"arXiv:{fields['eprint']}" if "eprint" in fields else fields.get("doi") and f"doi:{fields['doi']}"
+        tail = ". ".join(filter(None, (where and f"*{where}*", number)))
+        title = fields["title"].rstrip(".") + ("" if fields["title"][-1] in "?!" else ".")
+        lines.append(f"* {who} ({fields['year']}). {title} {tail}{'.' if tail else ''}".rstrip())
+    return "\n".join(sorted(lines, key=str.casefold))
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "bibliography": bibliography,
     "verdict-matrices": verdict_matrices,
     "auto-methods": auto_methods,
     "checks": checks,

@@ -141,6 +141,15 @@ def test_a_damaged_parquet_structure_is_a_value_error_or_is_read(junk, place):
         assert all(isinstance(size, int) for size in page_sizes(io.BytesIO(damaged)))
 
 
+@pytest.mark.parametrize(
+    "footer", [b"\x49" + b"\x19" * 5000, b"\x49\xf1" + b"\xff" * 8 + b"\x7f", b"\x4c" + b"\x1c" * 5000], ids=len
+)
+def test_a_parquet_footer_that_is_deep_or_states_endless_lists_is_refused(footer):
+    raw = b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+    with pytest.raises(ValueError, match=r"nested too deeply|a list longer than the file"):
+        list(page_sizes(io.BytesIO(raw)))
+
+
 def test_a_line_of_an_article_file_without_end_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(articles, "LONGEST_LINE", 1000)
     path = tmp_path / "articles.jsonl"

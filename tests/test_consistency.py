@@ -73,7 +73,7 @@ def test_a_figure_of_data_is_not_misled_by_runs_in_the_trash(command: Command, t
     assert (code, "No runs in" in error) == (0, False)
 
 
-def test_a_report_names_a_broken_part_and_the_command_line_refuses_it(command: Command, tmp_path):
+def test_a_broken_part_is_named_by_report_and_measure_and_refused_by_others(command: Command, tmp_path):
     write_run(tmp_path / "runs", neutral_items("en"), model="whole")
     broken = write_run(tmp_path / "runs", neutral_items("de"), model="broken")
     (broken.folder / "part-00000.parquet").write_bytes(b"x")
@@ -81,7 +81,10 @@ def test_a_report_names_a_broken_part_and_the_command_line_refuses_it(command: C
     assert command("report", tmp_path / "runs", "-o", tmp_path / "report.html", "--resamples", 100)[0] == 0
     assert sentence in (tmp_path / "report.html").read_text("utf-8")
     code, _, error = command("measure", tmp_path / "runs")
-    assert (code, sentence in error) == (2, True)
+    assert (code, sentence in error) == (1, True)
+    for words in (["gate", tmp_path / "runs", "--baseline", tmp_path / "runs"], ["table", tmp_path / "runs"]):
+        code, shown, error = command(*words)
+        assert (code, shown, sentence in error) == (2, "", True)
 
 
 # ---- one filter

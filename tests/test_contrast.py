@@ -473,8 +473,8 @@ class Bytes:
 def test_a_byte_that_two_letters_share_is_not_shared_text():
     first, second = (tuple(text.encode()) for text in ("aधb", "aनb"))  # both letters begin with the same two bytes
     assert divergent_positions(first, second) == ([3], [3])
-    assert divergent_tokens(Bytes(), first, second) == ([1, 2, 3], [1, 2, 3])
-    assert divergent_tokens(Bytes(), second, first) == ([1, 2, 3], [1, 2, 3])
+    assert divergent_tokens(first, second, tokenizer=Bytes()) == ([1, 2, 3], [1, 2, 3])
+    assert divergent_tokens(second, first, tokenizer=Bytes()) == ([1, 2, 3], [1, 2, 3])
 
 
 def test_of_several_longest_common_subsequences_that_with_the_common_beginning_and_end_counts():

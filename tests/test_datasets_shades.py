@@ -22,9 +22,9 @@ from isogloss.errors import IsoglossError
 from isogloss.files import cell_values, hub
 from isogloss.files.filters import filter_items
 from isogloss.items import Items
+from isogloss.library import score
 from isogloss.reports.text.runs import WARNING, extremes_as_text
 from isogloss.runs import find_runs, read_scored
-from isogloss.studies.pipeline import score
 from support import tiny
 
 FACTS = (

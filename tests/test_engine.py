@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,10 @@ import torch
 
 from isogloss.errors import IsoglossError, naming_panics
 from isogloss.models import engine
+from isogloss.models.load import open_model
 from isogloss.models.model import Bundle, Model
 from isogloss.models.questions import ARGMAX, LOGPROB, NAN, Answer, Asking, Question
+from isogloss.models.tokenizer_patterns import largest_repetition
 from isogloss.scores import Row
 from support import tiny
 from support.examples import CLOSE, CUT, INTER, INTRA, blank, follow, rows_of
@@ -335,6 +339,37 @@ def test_a_panic_of_a_tokenizer_is_an_error_like_others() -> None:
 
     with pytest.raises(IsoglossError, match=r"^The tokenizer stopped \(PanicException: called"):
         engine.run_all(tiny.model("gpt2"), [ask()])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "largest"),
+    [
+        (r"\p{N}{1,3}|\s+(?!\S)", 3),
+        ("((a{2}){3}b{4})*", 6),
+        ("(a?){1,100000}c", 100_000),
+        ("((((a{1,100}){1,100}b){2,})", 20_000),
+        (r"[({]{5}\({7}", 7),
+        ("a{,50}", 50),
+        ("{9", 1),
+    ],
+)
+def test_nested_counts_of_a_regular_expression_are_multiplied(pattern: str, largest: int) -> None:
+    assert largest_repetition(pattern) == largest
+
+
+def test_a_tokenizer_whose_pattern_explodes_is_refused_before_it_is_used(tmp_path: Path) -> None:
+    tiny.network("gpt2").save_pretrained(tmp_path)
+    tiny.tokenizer_of("gpt2").save_pretrained(tmp_path)
+    open_model(str(tmp_path))
+    file = tmp_path / "tokenizer.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    pattern = {"Regex": "((a?){1,1000}){1,1000}c"}
+    content["pre_tokenizer"] = {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+    file.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(
+        IsoglossError, match=r"a regular expression with more than 1,000 repetitions, which could take all"
+    ):
+        open_model(str(tmp_path))
 
 
 def test_an_interrupt_is_no_panic() -> None:

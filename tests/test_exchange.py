@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from isogloss import measure, runs
 from isogloss.errors import IsoglossError
 from isogloss.exchange.predictions import read_predictions
-from isogloss.exchange.runs import export_runs, import_run
+from isogloss.exchange.runs import export_runs, import_run, read_chosen
 from isogloss.items import Items, Problem
 from support.builders import triple
 
@@ -102,3 +103,10 @@ def test_an_unknown_layout_is_named(predictions, tmp_path):
         str(caught.value)
         == "No layout to write named 'stereoset'. Known: every-eval-ever, lm-eval, stereoset-predictions."
     )
+
+
+def test_a_task_that_the_data_has_in_another_language_only_is_named(predictions):
+    german = replace(ITEMS[2], language="de")
+    data = Items((*ITEMS[:2], german))
+    notes = read_chosen(predictions, data, where={}).notes
+    assert "the 1 intersentence items of the data are in de, not in en, and were left out" in notes

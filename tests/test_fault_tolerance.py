@@ -24,11 +24,11 @@ from polars.testing import assert_frame_equal
 from isogloss import runs, storage
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
+from isogloss.library import score
 from isogloss.models.load import open_model
 from isogloss.models.model import Loading, Model
 from isogloss.studies import cells
 from isogloss.studies.method_choice import PlannedCell, plan_cells
-from isogloss.studies.pipeline import score
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
 from test_studies_run import MANY, values

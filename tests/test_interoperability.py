@@ -20,10 +20,10 @@ from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.exchange.runs import export_runs, import_run
 from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item, Items
+from isogloss.library import score
 from isogloss.reports.text.citations import cite_runs, entries_of
 from isogloss.runs import SCHEMA, find_runs, read_scored
 from isogloss.scores import ITEM_SCHEMA, ROW_SCHEMA
-from isogloss.studies.pipeline import score
 from support import tiny
 from support.builders import triple
 

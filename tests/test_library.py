@@ -250,10 +250,12 @@ def test_scores_are_loaded_by_the_values_of_their_columns(scored):
     found = ig.load("runs/mine", where={"category": "gender"})
     assert len(found) == 20
     assert found.table.equals(ig.load("runs/mine", where="category=gender").table)
-    with pytest.raises(
-        ig.IsoglossError, match=r"^'category!=gender' does not select scores\. Write it as column=value\.$"
-    ):
-        ig.load("runs/mine", where=["category!=gender"])
+    assert len(ig.load("runs/mine", where=["category!=gender"])) == 76
+    assert len(ig.load("runs/mine", where="category=Race,gender")) == 48
+    with pytest.raises(ig.IsoglossError, match=r"^'gender' does not select scores\. Write it as column=value\.$"):
+        ig.load("runs/mine", where="gender")
+    with pytest.raises(ig.IsoglossError, match=r"^No score has category=gender and category!=gender\."):
+        ig.load("runs/mine", where={"category": "gender", "category!": "gender"})
     assert ig.load(["runs/mine", "runs/other"], where={"model": "other"}).table["model"].unique().to_list() == ["other"]
 
 

@@ -290,7 +290,7 @@ def test_a_model_without_a_sentinel_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("name", "method", "families"),
-    [("gpt2", "unmask", "masked and seq2seq"), ("bert", "likelihood", "causal and seq2seq"), ("bert", "continuation", "causal and seq2seq"), ("t5", "pll", "masked")],
+    [("gpt2", "unmask", "masked and seq2seq"), ("bert", "likelihood", "causal and seq2seq and server"), ("bert", "continuation", "causal and seq2seq and server"), ("t5", "pll", "masked")],
 )  # fmt: skip
 def test_a_method_of_another_family_is_refused(name: str, method: str, families: str) -> None:
     model = tiny.model(name)
@@ -306,7 +306,7 @@ def test_a_method_of_another_family_is_refused(name: str, method: str, families:
         ("t5", "unmask", {"variant": "all-masked"}, "The variant 'all-masked' is for masked models; an encoder-decoder model has one sentinel."),
         ("t5", "continuation", {"case": "e"}, "The case 'e' is for causal models; an encoder-decoder model has the default only."),
         ("gpt2", "continuation", {"closing": "with"}, "The option 'closing=with' is for encoder-decoder models."),
-        ("gpt2", "likelihood", {"begin": "none"}, "No option of 'likelihood' named 'begin'. Known: length, start."),
+        ("gpt2", "likelihood", {"begin": "none"}, "No option of 'likelihood' named 'begin'. Known: length, start, template."),
         ("gpt2", "likelihood", {"start": "nonee"}, "No value of 'likelihood' option 'start' named 'nonee'. Did you mean 'none'? Known: auto, first, none."),
     ],
 )  # fmt: skip
@@ -455,7 +455,7 @@ def test_a_demonstration_model_must_be_pulled_first() -> None:
 
 @pytest.mark.parametrize("device", ["potato", "meta", "", ":0"])
 def test_an_unknown_device_is_refused(bert: Path, device: str) -> None:
-    assert message(bert, device=device) == f"No device named '{device}'. Known: cpu, cuda, cuda:0, mps."
+    assert message(bert, device=device) == f"No device named '{device}'. Known: auto, cpu, cuda, cuda:0, mps."
 
 
 def test_a_device_that_is_not_there_is_refused(bert: Path) -> None:

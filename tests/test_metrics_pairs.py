@@ -24,13 +24,13 @@ from isogloss.analysis.mbe_tests import check_mbe, mcnemar, shuffled_score
 from isogloss.analysis.measures import MODES, contribution, fitting_metrics, measure
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
+from isogloss.library import score
 from isogloss.metrics import Contribution
 from isogloss.registry import get
 from isogloss.reports.text.sentences import explain_measures
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
 from isogloss.stats.hypotheses import shuffle_test
 from isogloss.stats.pairwise import BLOCK, count_wins, left_out_shares, rank, studentised_share, unit, weighted_share
-from isogloss.studies.pipeline import score
 from support import references_pairs, tiny
 
 LABELS = {"model": "m", "method": "x", "family": "masked"}

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
+from isogloss.library import score
 from isogloss.models.load import open_model
 from isogloss.models.model import Loading
 from isogloss.nsp.evaluation import pair_scores
@@ -22,7 +23,6 @@ from isogloss.nsp.parts import open_split
 from isogloss.nsp.settings import Rates, TrainingSettings
 from isogloss.nsp.train import train_head
 from isogloss.studies.method_choice import fitting_methods
-from isogloss.studies.pipeline import score
 from support import rule
 
 SETTINGS = TrainingSettings(

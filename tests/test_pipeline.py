@@ -172,11 +172,12 @@ def test_a_mistake_about_asking_is_found_before_anything_is_opened(tmp_path, com
     assert sentence in error
 
 
-def test_a_model_behind_an_endpoint_cannot_be_scored(tmp_path, command):
-    there = {"checkpoint": "http://127.0.0.1:9/v1", "served_model": "chatty"}
-    status, _, error = command("run", write(tmp_path, [there], methods=["likelihood"]), "--out", tmp_path / "runs")
+def test_a_model_behind_a_chat_endpoint_cannot_be_scored(tmp_path, command):
+    with endpoints.serving(endpoints.good) as server:
+        there = {"checkpoint": server.url, "served_model": "chatty"}
+        status, _, error = command("run", write(tmp_path, [there], methods=["likelihood"]), "--out", tmp_path / "runs")
     assert status == 1
-    assert "The method 'likelihood' is for causal and seq2seq models; 'chatty' is server." in error
+    assert f"{server.url} cannot score given text." in error
 
 
 # ---- commands

@@ -21,6 +21,7 @@ from isogloss import runs
 from isogloss.analysis.study import Failure, Study
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
+from isogloss.library import ask, score
 from isogloss.methods.ask import AskSettings
 from isogloss.models.model import Loading
 from isogloss.ray_cluster.connection import ENDED
@@ -29,7 +30,6 @@ from isogloss.ray_cluster.worker import Worker, pack_cells, unpack_cells
 from isogloss.storage import as_path
 from isogloss.studies import cells
 from isogloss.studies.method_choice import PlannedCell
-from isogloss.studies.pipeline import ask, score
 from isogloss.studies.plan import StudyPlan
 from isogloss.studies.run import execute
 from support import ports, tiny
@@ -267,7 +267,9 @@ def disturbed(plan: StudyPlan, out: Path, *, share: float, disturb) -> tuple[lis
 
 
 def test_a_command_that_ends_with_its_node_says_so_in_one_sentence(tmp_path):
-    gone = "from isogloss.studies.connection import *\nwith explained_if_ended():\n    os._exit(1)"  # as Ray does it
+    gone = (
+        "from isogloss.ray_cluster.connection import *\nwith explained_if_ended():\n    os._exit(1)"  # as Ray does it
+    )
     ended = subprocess.run([sys.executable, "-c", gone], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (1, f"{ENDED}\n")
     done = gone.replace("os._exit(1)", "raise IsoglossError('something else')")

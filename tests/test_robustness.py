@@ -12,9 +12,9 @@ from isogloss.analysis.robustness import RobustnessReport, SettingResult
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Items
+from isogloss.library import score
 from isogloss.reports.text.analyses import robustness_as_text
 from isogloss.results import Results
-from isogloss.studies.pipeline import score
 from isogloss.studies.robustness import check_robustness, sign_of
 from support import tiny
 from support.examples import INTER, INTRA

@@ -9,8 +9,8 @@ import pytest
 
 import isogloss as ig
 from isogloss import runs
+from isogloss.library import score
 from isogloss.run_plans import find_missing, read_cells, record_cells
-from isogloss.studies.pipeline import score
 from support import tiny
 from support.examples import INTER, INTRA
 

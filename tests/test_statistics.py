@@ -17,7 +17,7 @@ from scipy import stats as scipy_stats
 import isogloss as ig
 from isogloss import registry
 from isogloss.analysis.alignment import distance_from, mean_of
-from isogloss.analysis.differences import unpaired_test
+from isogloss.analysis.differences import paired_test, unpaired_test
 from isogloss.analysis.intervals import Interval, find_interval
 from isogloss.analysis.mbe_tests import check_mbe
 from isogloss.analysis.structure import find_structure
@@ -527,3 +527,16 @@ def test_the_page_shows_the_populations_never_tuned_on_as_they_were_simulated():
     known = json.loads(held_out.STORE.read_text(encoding="utf-8"))
     assert held_out.fill(known) == held_out.PAGE.read_text(encoding="utf-8")
     assert {row["kind"] for row in known.values()} == {kind for kind, _, _ in held_out.cases()}
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("metric", ["ss", "icat"])
+def test_an_interval_contains_zero_exactly_where_p_is_above_the_level(metric, paired):
+    rng, test = np.random.default_rng(0), paired_test if paired else unpaired_test
+    sides = [replace(held_out.BASE, clusters=20, share=share) for share in (0.55, 0.61)]
+    pair, outcomes = held_out.HeldOutPair("border", *sides, metric, paired), set()
+    for _ in range(60):
+        row = test(*held_out.draw_pair(pair, rng), bounds=(0, 100), settings=held_out.SETTINGS)
+        assert (row.low <= 0 <= row.high) == (row.p > 0.05)
+        outcomes.add(row.p > 0.05)
+    assert outcomes == {True, False}

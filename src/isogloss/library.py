@@ -1,4 +1,9 @@
-"""The functions of `import isogloss as ig` that put several packages together; the command line calls the same ones."""
+"""All verbs of `import isogloss as ig`, in the order in which they are used; the command line calls the same ones.
+
+`read` gives items, `score` and `ask` put them to models and give scores, `run` does both for a study file and gives a study;
+`load` reads what is stored. `measure`, `compare`, `change`, `trace`, `rank_models`, `controls`, `structure` and `gate` turn
+scores into numbers with intervals; `table`, `figure` and `report` show them.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +13,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .analysis.baselines import MARGIN, check_baseline
+from .analysis.changes import change
 from .analysis.claim_files import Claims, as_claims
 from .analysis.claims import GateResult, check_claims, make_result
+from .analysis.comparisons import compare
 from .analysis.controls import Control, check_controls, read_frequencies
 from .analysis.intervals import IntervalSettings
+from .analysis.measures import measure
 from .analysis.mixed import read_facts
 from .analysis.planning import SizePlan
+from .analysis.rankings import rank_models
+from .analysis.series import trace
 from .analysis.sides import select
 from .analysis.structure import Structure, find_structure
-from .analysis.study import Study, load_study
+from .analysis.study import Study, check_readable, load_study
 from .errors import IsoglossError
 from .exchange.runs import read_chosen
 from .files.sources import read
 from .items import Items
 from .languages import resolve
+from .models.model import DEFAULT_LOADING, Loading, Model
+from .progress import Progress, shown
 from .results import Results, as_names
 from .runs import written_parts
 from .scores import Scored, check_scored, item_table, join_scored
@@ -30,13 +42,197 @@ from .stats.hypotheses import POWER
 from .storage import StoragePath, as_path
 
 if TYPE_CHECKING:
+    from .methods.ask import AskSettings
     from .reports.figures import FigureRequest, WrittenFigure
+    from .studies.probe import Probe
+    from .studies.run import Cluster
 
+__all__ = [
+    "ask",
+    "change",
+    "compare",
+    "controls",
+    "figure",
+    "gate",
+    "join",
+    "load",
+    "measure",
+    "probe",
+    "rank_models",
+    "read",
+    "report",
+    "run",
+    "score",
+    "structure",
+    "table",
+    "trace",
+]
 Names = str | Sequence[str] | None
 Folders = str | Path | Sequence[str | Path]
 Source = Study | Scored | Folders
 Where = str | Sequence[str] | Mapping[str, str] | None
 Facts = str | Path | Mapping[str, Mapping[str, Any]] | None
+
+
+def score(
+    items: Items,
+    *,
+    model: str | Path | Model | Sequence[str | Path | Model],
+    method: str = "auto",
+    options: Mapping[str, str] | None = None,
+    out: str | Path | None = None,
+    until: str | None = None,
+    loading: Loading = DEFAULT_LOADING,
+    progress: Progress | None = None,
+) -> Scored:
+    """The items scored by one model or several, as one table; the first model that fails raises an error.
+
+    Parameters:
+        items: Items, as `isogloss.read` gives them.
+        model: The name of a model, a folder, or an open model, or several of them.
+        method: The method of scoring; `auto` takes the default of each model's family. `isogloss list methods` lists them.
+        options: Options of the method by name: `{"length": "sum"}`.
+        out: A folder to keep the scores in; parts that are finished there are not scored again.
+        until: A stopping rule such as `ss±2`: each model scores as many items as the answer needs. It needs `out`.
+        loading: How models are opened: device, number format, batches.
+        progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
+
+    Example:
+        >>> items = ig.read("demo", language="en")
+        >>> ig.score(items, model="smollm2")
+        Scored(96 items, 288 rows: smollm2 · continuation, likelihood · demo · en)
+        >>> ig.score(items, model=["smollm2", "other"], method="likelihood")
+        Scored(96 items, 576 rows: other, smollm2 · likelihood · demo · en)
+    """
+    from .studies.run import score_items
+
+    _check_items(items, "score")
+    with shown(progress) as telling:
+        return score_items(
+            items,
+            model,
+            method=method,
+            options=options,
+            out=as_path(out) if out else None,
+            until=until,
+            loading=loading,
+            progress=telling,
+        )
+
+
+def ask(
+    items: Items,
+    *,
+    model: str | Path | Model | Sequence[str | Path | Model],
+    settings: AskSettings | None = None,
+    out: str | Path | None = None,
+    until: str | None = None,
+    loading: Loading = DEFAULT_LOADING,
+    progress: Progress | None = None,
+) -> Scored:
+    """What one chat model or several answer about the items, on this machine or behind a server, as one table.
+
+    It is `score` by the method `ask`, with the settings as its options.
+
+    Parameters:
+        items: Items, as `isogloss.read` gives them.
+        model: The name of a chat model, a folder, an open model, or the address of a server, or several.
+        settings: How questions are put: order of the options, samples, length of the answer.
+        out: A folder to keep the answers in; questions that are answered there are not asked again.
+        until: A stopping rule such as `agreement±5`: as many items are asked about as the answer needs. It needs `out`.
+        loading: How models are opened; at a server `served_model` is the model's name, `key_env` the variable with the key.
+        progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
+
+    Example:
+        >>> items = ig.read("demo", language="en", where="category=religion")
+        >>> ig.ask(items, model="smollm2-chat", settings=ig.AskSettings(max_tokens=3))
+        Scored(14 items, 84 rows: smollm2-chat · ask[max_tokens=3] · demo · en)
+    """
+    _check_items(items, "ask")
+    from .methods.ask import AskSettings
+
+    options = (settings or AskSettings()).options
+    return score(
+        items, model=model, method="ask", options=options, out=out, until=until, loading=loading, progress=progress
+    )
+
+
+def run(
+    study: str | Path,
+    *,
+    out: str | Path | None = None,
+    only: str | Sequence[str] = (),
+    cluster: Cluster | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """What a study file gives: its scores, measures and claims, and the cells that failed.
+
+    Parameters:
+        study: A study file.
+        out: The folder to write to; without it, `runs` and the name of the study.
+        only: One pattern or several; only cells that match one are run: `smollm2/demo/en`, `*/demo`.
+        cluster: The Ray cluster to run on; without it, this process scores.
+        progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
+
+    Example:
+        >>> result = ig.run("study.yaml", out="runs/study")
+        >>> result
+        Study(192 scored items, 4 runs)
+        >>> result.measures.to_polars()["metric"].unique().sort().to_list()
+        ['lms', 'ss']
+        >>> result.failures
+        ()
+    """
+    if not isinstance(study, str | Path):
+        raise IsoglossError("run takes one study file. Run several one after another.")
+    from .studies.plan import Subset, plan_study
+    from .studies.run import execute
+    from .studies.training import train_heads
+
+    train_heads(study)
+    plan = plan_study(study, subset=Subset(as_names(only)))
+    folder = as_path(out or f"runs/{plan.study.name if plan.study else 'study'}")
+    with shown(progress) as telling:
+        return execute(plan, out=folder, cluster=cluster, progress=telling)
+
+
+def probe(
+    model: str | Path | Model,
+    text: str,
+    *,
+    language: str = "en",
+    terms: str | None = None,
+    folder: str | Path | None = None,
+    limit: int = 2000,
+    loading: Loading = DEFAULT_LOADING,
+) -> Probe:
+    """Which terms a model finds most probable in a template, as shares.
+
+    Parameters:
+        model: The name of a model, a folder, or an open model.
+        text: A template, such as `The {gender} is a [nurse|doctor].`
+        language: The language of the template, by tag or name.
+        terms: The slot whose terms are compared; without it, the terms in brackets, or the first slot.
+        folder: A folder with vocabularies of your own.
+        limit: The largest number of sentences; more are refused.
+        loading: How the model is opened.
+
+    Example:
+        >>> shares = ig.probe("smollm2", "The [nurse|doctor] is kind.")
+        >>> sorted(one.term for one in shares.shares)
+        ['doctor', 'nurse']
+    """
+    from .studies.probe import ProbeRequest, run_probe
+
+    if not isinstance(model, str | Path | Model) or not isinstance(text, str) or not isinstance(language, str):
+        raise IsoglossError("probe takes one model, one template and one language. Probe several one after another.")
+    request = ProbeRequest(text, language, terms, Path(folder) if folder is not None else None)
+    return run_probe(model, request, limit=limit, loading=loading)
+
+
+def _check_items(items: Items, verb: str) -> None:
+    if not isinstance(items, Items):
+        raise IsoglossError(f"{verb} takes items. Read them first: items = isogloss.read('demo', language='en')")
 
 
 def load(
@@ -225,10 +421,8 @@ def plan(
 
 def _finished(source: Source, data: Items | Folders | None) -> Scored:
     """The scores; runs that are not finished, or cannot be read, are refused."""
-    study = open_study(source, data=data)
-    if study.problems:
-        raise IsoglossError(study.problems[0])
-    for run in study.runs:
+    study = check_readable(open_study(source, data=data))
+    for run in (*study.runs, *study.empty):
         if run.stopped:
             raise IsoglossError(
                 f"The run {run.folder} was stopped on purpose ({run.stopped}). Run it without a stopping rule to complete it."

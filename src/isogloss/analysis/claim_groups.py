@@ -172,9 +172,7 @@ def leave_out(tree: Hypotheses, is_wrong: Callable[[ScoreGroup], bool]) -> tuple
     """The hypotheses without groups that are wrong, and the names of these; a mean keeps its other groups."""
     names: dict[str, None] = {}
 
-    def trim(side: ClaimSide | float | None) -> ClaimSide | float | None:
-        if not isinstance(side, ClaimSide):
-            return side
+    def trim(side: ClaimSide) -> ClaimSide:
         wrong = [group for group in side.groups if is_wrong(group)]
         names.update(dict.fromkeys(group.label() for group in wrong))
         return replace(side, groups=tuple(group for group in side.groups if group not in wrong))
@@ -183,9 +181,9 @@ def leave_out(tree: Hypotheses, is_wrong: Callable[[ScoreGroup], bool]) -> tuple
         if isinstance(part, Hypotheses):
             kept = tuple(inner for inner in map(prune, part.parts) if inner is not None)
             return replace(part, parts=kept) if kept else None
-        left, right = trim(part.left), trim(part.right)
-        emptied = any(isinstance(side, ClaimSide) and not side.groups for side in (left, right))
-        return None if emptied or not isinstance(left, ClaimSide) else replace(part, left=left, right=right)
+        left, right = trim(part.left), trim(part.right) if isinstance(part.right, ClaimSide) else part.right
+        emptied = not left.groups or (isinstance(right, ClaimSide) and not right.groups)
+        return None if emptied else replace(part, left=left, right=right)
 
     pruned = prune(tree)
     return (pruned if isinstance(pruned, Hypotheses) else Hypotheses(tree.quantifier, ())), tuple(names)

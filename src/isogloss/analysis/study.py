@@ -54,7 +54,7 @@ class Study:
 
     `measures` are computed when they are first asked for, and so is everything that `measure` and `once` give; copies of
     a study share what was computed. `measuring` says what `measures` holds; `claims` has the verdicts where claims were
-    tested. `texts` are the tables of items of the runs, where they are in memory.
+    tested. `texts` are the tables of items of the runs, where they are in memory. `empty` are runs without a finished part.
     """
 
     scored: Scored | None
@@ -64,6 +64,7 @@ class Study:
     claims: GateResult | None = None
     measuring: Measuring = field(default_factory=Measuring)
     texts: tuple[pl.DataFrame, ...] = ()
+    empty: tuple[Run, ...] = ()
     parent: Study | None = None
     memory: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -249,9 +250,21 @@ def load_study(
         first = f" The first problem: {problems[0]}" if problems else " Run the same command again to resume."
         raise IsoglossError(f"None of the runs in {', '.join(map(str, paths))} has scores that can be read.{first}")
     readable, scored, items = zip(*loaded, strict=True)
+    known = {run.folder for run in readable}
     return Study(
-        join_scored(list(scored)), readable, problems=tuple(dict.fromkeys(problems)), texts=items if texts else ()
+        join_scored(list(scored)),
+        readable,
+        problems=tuple(dict.fromkeys(problems)),
+        texts=items if texts else (),
+        empty=tuple(run for run in chosen if run.folder not in known),
     )
+
+
+def check_readable(study: Study) -> Study:
+    """The study, where all of its runs could be read; else an error, for outputs that cannot name what is missing."""
+    if study.problems:
+        raise IsoglossError(study.problems[0])
+    return study
 
 
 # ---- failures

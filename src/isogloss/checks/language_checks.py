@@ -86,8 +86,8 @@ def notice_language(items: Sequence[Item]) -> dict[str, tuple[int, tuple[Problem
         scripts = ((row.id, message) for row in rows if (message := wrong_script(row, language)))
         wrong = [Problem("wrong_script", "warning", name, message, tag) for name, message in scripts]
         if no_identifier() is None:
-            told = wrong_language(rows)
-            wrong += [Problem("wrong_language", "warning", rows[at].id, message, tag) for at, message in told]
+            foreign = wrong_language(rows)
+            wrong += [Problem("wrong_language", "warning", rows[at].id, message, tag) for at, message in foreign]
         if wrong and len(wrong) >= SOME * len(rows):
             noticed[tag] = len(rows), tuple(wrong)
     return noticed

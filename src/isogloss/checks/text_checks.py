@@ -76,8 +76,8 @@ def odd_characters(text: str) -> str | None:
 
 def special_tokens(text: str) -> str | None:
     """A sentence when the text contains what tokenizers take for a special token."""
-    found = re.search(SPECIAL, text) if "[" in text or "<" in text else None
-    return f"'{found[0]}' is a special token of some models" if found else None
+    match = re.search(SPECIAL, text) if "[" in text or "<" in text else None
+    return f"'{match[0]}' is a special token of some models" if match else None
 
 
 def not_normal(text: str) -> str | None:

@@ -71,24 +71,20 @@ def ask(
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
     options.announce("reading the data")
+    loading = options.read_loading(locals())
     from ..files.sources import read
-    from ..models.model import Loading
     from ..progress import progress_bars
     from ..studies.plan import plan_evaluation, take_sample
     from ..studies.run import execute
 
     named = options.split_columns(columns, encoding=encoding, reader=reader)
     items = read(data, language=languages, skip_bad=skip_bad, columns=named)
-    loading = Loading(device, dtype, token_budget, offline, key_env=key_env, concurrency=concurrency)
-    loading = options.with_budget(
-        replace(loading, order=order, part_size=part_size), max_requests=max_requests, max_cost=max_cost, prices=prices
-    )
     plan = plan_evaluation(
         models,
         take_sample(items, limit, seed=seed),
         method="ask",
         options={"seed": str(seed)} | options.split_pairs(option),
-        loading=options.at_server(models, served_model, loading=replace(loading, timeout=timeout, tries=tries)),
+        loading=options.at_server(models, served_model, loading=loading),
         measuring=options.measuring(metrics=None, by=by, mode=mode, seed=seed),
     )
     price_in, price_out = options.split_prices(prices)

@@ -30,7 +30,7 @@ def check(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Check a data set: each check with its severity, the number of problems, and their items."""
-    from ..checks import ALL, SEVERITIES, check_items, checks_as_text
+    from ..checks import ALL, SEVERITIES, Check, check_items, checks_as_text
     from ..checks.candidates import token_gap
     from ..errors import UnknownName
     from ..files.sources import read
@@ -40,7 +40,7 @@ def check(
 
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UnknownName("severity", fail_on, SEVERITIES)
-    checks = ALL
+    checks: tuple[Check, ...] = ALL
     if is_project(Path(source)):
         sources = open_project(Path(source)).sources
         checks = (*checks_against(sources), untranslated_words(sources)) if sources else ALL

@@ -38,6 +38,7 @@ def measure(
     metrics: str = options.Metrics,
     mode: str = options.Mode,
     interval: str = options.Interval,
+    over: str = options.Over,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
     skip_bad: bool = options.SkipBad,
@@ -65,6 +66,7 @@ def measure(
         interval=interval,
         resamples=resamples,
         seed=seed,
+        over=over,
     )
     tests = _test_mbe(study.scores, result, by=groups, resamples=resamples, seed=seed)
     _show_measures(result, tests, form=form)
@@ -243,7 +245,7 @@ def gate(
     robustness: bool = typer.Option(
         False,
         "--robustness",
-        help="Test again in the other mode, and without each task, bias type, ties or known faults.",
+        help="Test again in the other mode, without each task, bias type or ties, and with known faults.",
     ),
     junit: Path = typer.Option(None, "--junit", metavar="FILE", help="Also write the verdicts as a JUnit report."),
     resamples: int = options.Resamples,

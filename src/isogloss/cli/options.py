@@ -6,8 +6,8 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
@@ -82,6 +82,12 @@ Resamples = typer.Option(
     help="Number of resamples, where an interval or a rank needs them, and of permutations.",
 )
 Seed = typer.Option(0, "--seed", min=0, help="Random seed.")
+Over = typer.Option(
+    None,
+    "--over",
+    metavar="COLUMN",
+    help="Intervals over new clusters and new values of this column, such as the template that items share.",
+)
 Interval = typer.Option(
     "auto",
     "--interval",
@@ -93,7 +99,7 @@ Beside = typer.Option(
 Facts = typer.Option(
     None, "--facts", metavar="FILE", help="A YAML file with facts about each model: label, multilingual, size."
 )
-Device = typer.Option("cpu", "--device", help="cpu, cuda, cuda:1 or mps.")
+Device = typer.Option("cpu", "--device", help="auto, cpu, cuda, cuda:1 or mps.")
 Dtype = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16.")
 TokenBudget = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included.")
 PartSize = typer.Option(None, "--part-size", min=1, help="Candidates that are scored between two writes.")
@@ -213,12 +219,16 @@ def at_server(models: Sequence[str], served_models: Sequence[str], *, loading: L
     return [replace(loading, served_model=name) for name in served_models or [""]]
 
 
-def with_budget(loading: Loading, *, max_requests: int | None, max_cost: float | None, prices: str) -> Loading:
-    """The loading with a budget; one in money needs prices."""
-    priced = split_prices(prices)
-    if max_cost is not None and not any(priced):
+def read_loading(values: Mapping[str, Any]) -> Loading:
+    """How models are opened, by those of a command's options that say so; a budget in money needs prices."""
+    from ..models.model import Loading
+
+    names = {field.name for field in fields(Loading)} - {"served_model", "prices"}
+    loading = Loading(**{name: value for name, value in values.items() if name in names})
+    prices = split_prices(values["prices"])
+    if loading.max_cost is not None and not any(prices):
         raise IsoglossError("--max-cost needs the prices of a million tokens. Use --prices IN,OUT.")
-    return replace(loading, max_requests=max_requests, max_cost=max_cost, prices=priced)
+    return replace(loading, prices=prices)
 
 
 def announce_needs(plan: StudyPlan, out: StoragePath) -> None:

@@ -74,19 +74,13 @@ def evaluate(
 ) -> None:
     """Score data with models, store the scores, and print the measures."""
     options.announce("reading the data")
+    loading = options.read_loading(locals())
     from ..files.sources import read
-    from ..models.model import Loading
-    from ..storage import as_path
     from ..studies.plan import plan_evaluation, take_sample
 
     cluster = options.find_cluster(backend, address=address, workers=workers, threads=threads, wait=wait)
     named = options.split_columns(columns, encoding=encoding, reader=reader)
     items = take_sample(read(data, language=languages, where=where, skip_bad=skip_bad, columns=named), limit, seed=seed)
-    loading = Loading(
-        device, dtype, token_budget, offline, allow_pickle, part_size, key_env=key_env, concurrency=concurrency
-    )
-    loading = replace(loading, timeout=timeout, tries=tries, tokenizer=tokenizer, repeat=repeat, order=order)
-    loading = options.with_budget(loading, max_requests=max_requests, max_cost=max_cost, prices=prices)
     plan = plan_evaluation(
         models,
         *(_with_controls(items, seed=seed) if controls else [items]),
@@ -95,8 +89,7 @@ def evaluate(
         loading=options.at_server(models, served_model, loading=loading),
         measuring=options.measuring(metrics=metrics, by=by, mode=mode, seed=seed),
     )
-    options.announce_needs(plan, as_path(out))
-    result = _run_evaluation(plan, as_path(out), cluster=cluster, until=until)
+    result = _run_evaluation(plan, out, cluster=cluster, until=until)
     look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
     print_study(result, look, form=form, headlines_only=not metrics, explain=explain)
 
@@ -108,11 +101,14 @@ def _with_controls(items: Items, *, seed: int) -> list[Items]:
     return [items, make_control_items(items, seed=seed)]
 
 
-def _run_evaluation(plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | None, until: str | None) -> Study:
+def _run_evaluation(plan: StudyPlan, out: str, *, cluster: Cluster | None, until: str | None) -> Study:
     """What the plan of one command gives, measured; with a stopping rule, as much of it as the answer needs."""
     from ..progress import progress_bars
+    from ..storage import as_path
     from ..studies.run import execute
 
+    folder = as_path(out)
+    options.announce_needs(plan, folder)
     with progress_bars() as progress:
         return execute(replace(plan, until=until), out=folder, cluster=cluster, progress=progress)
 
@@ -158,7 +154,7 @@ def run(
     limit: int = options.Limit,
     seed: int = typer.Option(None, "--seed", help="Random seed, instead of the study's."),
     until: str = options.Until,
-    device: str = typer.Option(None, "--device", help="cpu, cuda, cuda:1 or mps, instead of the study's."),
+    device: str = typer.Option(None, "--device", help="auto, cpu, cuda, cuda:1 or mps, instead of the study's."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be scored and how long it would take."),
     download_only: bool = typer.Option(
         False, "--download-only", help="Fetch all models and data, list them in downloads.json, and score nothing."
@@ -182,12 +178,9 @@ def run(
     """Run a study: score all its cells, continue past failed ones, and measure. Run it again to resume."""
     options.announce("reading the study")
     from ..files.hub import prefer_cache
-    from ..progress import progress_bars
     from ..storage import as_path
     from ..studies import file
     from ..studies.plan import Subset, plan_study
-    from ..studies.run import execute
-    from ..studies.shards import read_shard, run_shard
     from ..studies.training import train_heads
 
     if schema:
@@ -209,17 +202,30 @@ def run(
         if dry_run:
             _forecast(plan, folder, trial=not no_trial, form=form)
             return
-    share = read_shard(shard) if cluster is None else None
+    result = _run_study(plan, folder, cluster=cluster, shard=shard)
+    if result is not None:
+        print_study(
+            result, f"The scores and measures are in {folder}; see them with: isogloss show {folder}", form=form
+        )
+
+
+def _run_study(plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | None, shard: str | None) -> Study | None:
+    """What a study gives, measured; nothing while other shards have parts to score."""
+    from ..progress import progress_bars
+    from ..studies.run import execute
+    from ..studies.shards import read_shard, run_shard
+
+    share, missing = read_shard(shard) if cluster is None else None, 0
     with progress_bars() as progress:
         if share is None:
             result = execute(plan, out=folder, progress=progress, cluster=cluster)
         else:
             result, missing = run_shard(plan, share, out=folder, progress=progress)
-            if missing:
-                _exit_with(result.failures, "could not be scored")
-                typer.echo(f"Shard {share} is done; {missing} parts of {folder} are missing. The last shard measures.")
-                return
-    print_study(result, f"The scores and measures are in {folder}; see them with: isogloss show {folder}", form=form)
+    if not missing:
+        return result
+    _exit_with(result.failures, "could not be scored")
+    typer.echo(f"Shard {share} is done; {missing} parts of {folder} are missing. The last shard measures.")
+    return None
 
 
 def _download(study: Path, out: str | None, *, subset: Subset) -> None:
@@ -235,12 +241,14 @@ def _download(study: Path, out: str | None, *, subset: Subset) -> None:
 
 
 def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -> None:
-    from ..studies.dry_run import forecast_plan, forecasts_as_text
+    from ..studies.dry_run import forecast_memory, forecast_plan, forecasts_as_text
 
     rows, failures = forecast_plan(plan, out=folder, trial=trial)
     as_json = {"cells": list(map(asdict, rows)), "failures": list(map(asdict, failures))}
     if rows or form != "text":
         options.show(form, text=lambda: forecasts_as_text(rows), json=lambda: as_json)
+    for line in forecast_memory(plan):
+        typer.echo(line, err=True)
     _exit_with(failures, "will fail")
 
 
@@ -299,8 +307,8 @@ def probe(
     form: options.TextOrJson = options.Format,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
+    from ..library import probe as run_probe
     from ..models.model import Loading
-    from ..studies.pipeline import probe as run_probe
     from ..studies.probe import probe_as_text
 
     loading = Loading(device=device, offline=offline)

@@ -118,6 +118,21 @@ def read_chosen(path: Path, data: Items | None, *, where: dict[str, str]) -> Sco
         if tag not in known:
             raise UnknownName("language of the data", where["language"], known)
         where["language"] = tag
+    notes = _other_languages(data, tag) if tag in known else []
     if tag in known:
         data = Items(tuple(item for item in data if item.language == tag), data.problems)
-    return read_scores(path, data)[0]
+    scored = read_scores(path, data)[0]
+    return replace(scored, notes=(*scored.notes, *notes))
+
+
+def _other_languages(data: Items, tag: str | None) -> list[str]:
+    """A note on each task that the data has in other languages only, so that none of its items are used."""
+    tags: dict[str, dict[str, int]] = {}
+    for item in data:
+        counts = tags.setdefault(str(item.tags.get("task") or item.dataset), {})
+        counts[item.language] = counts.get(item.language, 0) + 1
+    return [
+        f"the {sum(counts.values())} {task} items of the data are in {', '.join(sorted(counts))}, not in {tag}, and were left out"
+        for task, counts in tags.items()
+        if tag not in counts
+    ]

@@ -50,8 +50,6 @@ def _column_chunks(file: BinaryIO) -> Iterator[Mapping[int, Any]]:
 
 def _read_structure(raw: bytes, at: int, *, depth: int) -> tuple[dict[int, Any], int]:
     """The fields of a structure by their numbers, and where it ends."""
-    if not depth:
-        raise ValueError("nested too deeply")
     fields: dict[int, Any] = {}
     number = 0
     while raw[at]:
@@ -69,6 +67,8 @@ def _read_structure(raw: bytes, at: int, *, depth: int) -> tuple[dict[int, Any],
 
 def _read_value(raw: bytes, at: int, *, kind: int, depth: int) -> tuple[Any, int]:
     """A value of that type; texts are passed over."""
+    if depth < 0:
+        raise ValueError("nested too deeply")
     if kind in NUMBER_TYPES:
         return _read_number(raw, at)
     if kind == TEXT:
@@ -79,9 +79,11 @@ def _read_value(raw: bytes, at: int, *, kind: int, depth: int) -> tuple[Any, int
         at += 1
         if length == 15:
             length, at = _read_unsigned(raw, at)
+        if length > len(raw):  # each value takes a byte or more
+            raise ValueError("a list longer than the file")
         values = []
         for _ in range(length):
-            value, at = (None, at + 1) if inner in (TRUE, FALSE) else _read_value(raw, at, kind=inner, depth=depth)
+            value, at = (None, at + 1) if inner in (TRUE, FALSE) else _read_value(raw, at, kind=inner, depth=depth - 1)
             values.append(value)
         return values, at
     if kind == STRUCTURE:

@@ -279,8 +279,8 @@ def _parquet(path: Path) -> Iterator[Checked]:
     for column in table.iter_columns():  # one long cell may stand in each row at hardly any size
         lengths = column.str.len_chars() if column.dtype == pl.String else pl.Series([], dtype=pl.UInt32)
         if (lengths.max() or 0) > LONGEST_LINE:  # type: ignore[operator]
-            row = lengths.arg_max() or 0
-            raise BadData(path, row + 1, f"a cell of more than {LONGEST_LINE:,} letters, which no item has.")
+            longest = lengths.arg_max() or 0
+            raise BadData(path, longest + 1, f"a cell of more than {LONGEST_LINE:,} letters, which no item has.")
     table.columns = rename_header(path, table.columns)
     for number, row in enumerate(table.iter_rows(named=True), 1):
         yield number, row, False

@@ -16,7 +16,7 @@ from ..packed_items import PackedItems, Packer, SeenHashes, chunks, item_hashes
 from .catalogue import ITEMS, Source, data_names, find_source
 from .filters import Where, filter_items
 from .hub import PREFIX, fetch_table, report
-from .nearest_layout import OWN_PAIRS, nearest_layout
+from .layout import OWN_PAIRS, describe_nearest
 from .published import pull
 from .reading import Reading, current, reading_as, remark, remarks_as_lines, state_reading
 from .rows import OnBadRow, Row, check_regular, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
@@ -330,7 +330,7 @@ def recognise(path: Path) -> Dataset:
     for dataset in known.values():
         if dataset.recognise(columns):
             return dataset  # type: ignore[no-any-return]
-    raise BadData(path, None, nearest_layout(columns, known))
+    raise BadData(path, None, describe_nearest(columns, known))
 
 
 def _columns(path: Path) -> frozenset[str]:

@@ -54,6 +54,7 @@ class Method:
     which gives the `ask` to use. `identity` is what else the rows depend on.
     `instead` is the method that `auto` takes where models that this one cannot ask are to be compared on the same items.
     What a run stores is `holds`; where that is not scores, `read` turns it, with what `run.json` says, into rows when they are measured.
+    Options in `later` came after runs were made; at their default they are no part of the fingerprint.
     `columns` are those that its rows have beside the ones of all scores. A part of a run has about `part` candidates.
     `uses` are the ways to ask that suit it; a model's family must offer one, and the first that it offers is used.
     `needs` is the head whose weights must be in the checkpoint. `auto` names the tasks for which `auto` takes this method.
@@ -80,6 +81,7 @@ class Method:
     read: Callable[[pl.DataFrame, Mapping[str, Any]], pl.DataFrame] | None = None
     columns: tuple[str, ...] = ()
     part: int = PART
+    later: tuple[str, ...] = ()
 
     @property
     def alone(self) -> bool:
@@ -156,7 +158,7 @@ def check_model(name: str, method: Method, *, model: Model, options: Options) ->
             f"The checkpoint '{model.info.name}' has no weights for its {HEADS[method.needs]} head; "
             "an untrained head gives noise."
         )
-    reason = method.refuse(model, options) or model.family.refuse(model, asked=way, options=options)
+    reason = model.family.refuse(model, asked=way, options=options) or method.refuse(model, options)
     if reason:
         raise IsoglossError(reason)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..items import BLANK, Item
 from ..languages import finish_sentence, join_sentences
-from ..models.continuations import STARTS, ask_for, left_to_right
+from ..models.continuations import STARTS, TEMPLATES, ask_for, refuse_template, template_identity
 from ..models.model import CONTINUE, Model
 from ..models.questions import Asking, Passage, Span
 from ..scores import Row
@@ -26,7 +26,10 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
             "t": (candidate.text, context),
             "b": (candidate.text, ""),
         }
-        passages = [Passage(*texts[name], item.language, options["start"], closed) for name in MEANS[options["case"]]]
+        passages = [
+            Passage(*texts[name], item.language, options["start"], closed, options["template"])
+            for name in MEANS[options["case"]]
+        ]
         spans.append([ask_for(model, passage) for passage in passages])
     answers = iter((yield [question for group in spans for span in group for question in span.questions]))
     rows = []
@@ -45,9 +48,9 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
 
 def refuse(model: Model, options: Options) -> str | None:
     """A sentence when the options do not fit the model."""
-    if options["closing"] == "with" and model.family.continuing is left_to_right:
+    if options["closing"] == "with" and model.family.chats:
         return "The option 'closing=with' is for encoder-decoder models."
-    return None
+    return refuse_template(model, options)
 
 
 method = Method(
@@ -58,7 +61,9 @@ method = Method(
     suits=lambda item: bool(item.context) and BLANK not in (item.context or ""),
     ask=ask,
     auto=("intersentence",),
-    options={"case": tuple(MEANS), "closing": ("without", "with"), "start": STARTS[:2]},
+    options={"case": tuple(MEANS), "closing": ("without", "with"), "start": STARTS[:2], "template": TEMPLATES},
     refuse=refuse,
+    identity=template_identity,
+    later=("template",),
     version=2,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..items import Item
-from ..models.continuations import ask_for
+from ..models.continuations import TEMPLATES, ask_for, refuse_template, template_identity
 from ..models.model import CONTINUE, HIDE, Model
 from ..models.questions import Answer, Asking, Passage, Question
 from ..models.text import Ids, cached, count_unknown, decode, shared_start
@@ -39,7 +39,7 @@ def shared_in_order(first: Sequence[Unit], second: Sequence[Unit]) -> Positions:
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
-def divergent_tokens(tokenizer: Any, first: Ids, second: Ids) -> Positions:
+def divergent_tokens(first: Ids, second: Ids, *, tokenizer: Any) -> Positions:
     """The places of the tokens that are not shared; tokens that are parts of one letter are shared together or not at all.
 
     Byte-level tokenizers cut letters: two different letters may begin with the same byte, which is nothing that they share.
@@ -123,7 +123,11 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     """Both sentences' own tokens; a pair that cannot be told apart is not asked about, and says why."""
     if len(item.candidates) != 2:
         return [Row(item, candidate.id, None, quantity=QUANTITY, why=ALONE) for candidate in item.candidates]
-    sides = _written_sides(item, model) if model.family.continuing else _masked_sides(item, model, options=options)
+    sides = (
+        _written_sides(item, model, options=options)
+        if model.family.continuing
+        else _masked_sides(item, model, options=options)
+    )
     why = unscorable(sides)
     answers = iter((yield [] if why else [question for side in sides for question in side.questions]))
     rows: list[Row] = []
@@ -165,11 +169,14 @@ def _rows(row: Row, side: Side, *, model: Model, logs: Answer, variant: str) -> 
     return [main, plain, replace(plain, value=shared, tokens=len(logs) - len(positions), quantity=COMPLETION)]
 
 
-def _written_sides(item: Item, model: Model) -> list[Side]:
+def _written_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     """For models that write: every token given those before it; one question per sentence."""
-    spans = [ask_for(model, Passage(candidate.text, language=item.language)) for candidate in item.candidates]
+    passages = [
+        Passage(candidate.text, language=item.language, template=options["template"]) for candidate in item.candidates
+    ]
+    spans = [ask_for(model, passage) for passage in passages]
     kept = [(*span.unasked, *span.targets) for span in spans]
-    written_sides = zip(spans, kept, divergent_tokens(model.tokenizer, kept[0], kept[1]), strict=True)
+    written_sides = zip(spans, kept, divergent_tokens(kept[0], kept[1], tokenizer=model.tokenizer), strict=True)
     return [
         Side(tokens, own, range(len(span.unasked), len(tokens)), span.questions, span.truncated, True)
         for span, tokens, own in written_sides
@@ -179,7 +186,7 @@ def _written_sides(item: Item, model: Model) -> list[Side]:
 def _masked_sides(item: Item, model: Model, *, options: Options) -> list[Side]:
     """For masked models: a question for every token of a sentence's own, or for all its tokens."""
     sentences = [read_sentence(model, candidate.text) for candidate in item.candidates]
-    both = divergent_tokens(model.tokenizer, sentences[0].tokens, sentences[1].tokens)
+    both = divergent_tokens(sentences[0].tokens, sentences[1].tokens, tokenizer=model.tokenizer)
     sides = []
     for candidate, sentence, own in zip(item.candidates, sentences, both, strict=True):
         whole = options["variant"] == SENTENCE
@@ -198,7 +205,9 @@ def refuse(model: Model, options: Options) -> str | None:
     """A sentence when the options do not fit the model."""
     if model.family.continuing:
         other = "The option 'hide' is for masked models; the others see what stands before a token."
-        return None if options["hide"] == "word" else other
+        return refuse_template(model, options) if options["hide"] == "word" else other
+    if options["template"] != "plain":
+        return refuse_template(model, options)
     if options["hide"] == "rest" and options["variant"] == SENTENCE:
         return "The option 'hide=rest' is about the tokens that differ; with 'variant=sentence' use word or token."
     if options["hide"] == "word" and not getattr(model.tokenizer, "is_fast", False):
@@ -214,7 +223,9 @@ method = Method(
     suits=lambda item: len(item.candidates) == 2 or item.tags.get("task") == QUANTITY,
     ask=ask,
     auto=(QUANTITY,),
-    options={"variant": ("left", SENTENCE), "hide": ("word", "token", "rest")},
+    options={"variant": ("left", SENTENCE), "hide": ("word", "token", "rest"), "template": TEMPLATES},
     refuse=refuse,
+    identity=template_identity,
+    later=("template",),
     version=3,
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..items import Item
-from ..models.continuations import STARTS, ask_for
+from ..models.continuations import STARTS, TEMPLATES, ask_for, refuse_template, template_identity
 from ..models.model import CONTINUE, Model
 from ..models.questions import VECTOR, Asking, Passage, Question, Span
 from ..scores import Row
@@ -18,7 +18,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     spans: list[Span] = []
     questions: list[Question] = []
     for candidate in item.candidates:
-        span = ask_for(model, Passage(candidate.text, language=item.language, start=options["start"]))
+        span = ask_for(model, _passage(item, candidate.text, options=options))
         spans.append(span)
         questions += span.questions
         if wants_vector and span.questions:  # of the tokens asked for, which end the last question's text
@@ -40,6 +40,10 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
     return rows
 
 
+def _passage(item: Item, text: str, *, options: Options) -> Passage:
+    return Passage(text, language=item.language, start=options["start"], template=options["template"])
+
+
 method = Method(
     title="Likelihood of the whole sentence",
     formula="geometric mean of P(w_t | s, w_<t) over the sentence's tokens, s the model's start token; start=first: P(w_1 | s) and P(w_t | w_<t); length=sum: the sum of the logarithms",
@@ -48,5 +52,8 @@ method = Method(
     suits=lambda item: True,
     ask=ask,
     auto=("intrasentence", "pair", "sentence", "template"),
-    options={"start": STARTS, "length": ("mean", "sum")},
+    options={"start": STARTS, "length": ("mean", "sum"), "template": TEMPLATES},
+    refuse=refuse_template,
+    identity=template_identity,
+    later=("template",),
 )

@@ -1,12 +1,18 @@
 """Texts that a model reads from left to right: the questions about the tokens that follow others."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..errors import IsoglossError
 from ..languages import join_sentences
+from .chat_template import frame_prompts
 from .model import Model
 from .questions import Passage, Question, Span
-from .text import Ids, encode, shared_start
+from .text import Ids, cached, encode, shared_start
 
 STARTS = ("auto", "first", "none")
+TEMPLATES = ("plain", "chat")
+MESSAGE = "isogloss-message"  # stands for the message when a template is rendered once for all texts
 
 
 def start_token(model: Model) -> Ids:
@@ -28,6 +34,8 @@ def ask_for(model: Model, passage: Passage) -> Span:
 
 def left_to_right(model: Model, passage: Passage) -> Span:
     """The questions for every token of a text, each after all those before it; those of the context are not asked for."""
+    if passage.template == "chat":
+        return _after_message(model, passage)
     tokens = encode(model.tokenizer, passage.text)
     before: Ids = ()
     if passage.context:
@@ -41,6 +49,45 @@ def left_to_right(model: Model, passage: Passage) -> Span:
     if passage.start == "none" or before or not tokens:
         return rest
     return Span((*span(model, tokens[:1], start=own).questions, *rest.questions), rest.truncated)
+
+
+def _after_message(model: Model, passage: Passage) -> Span:
+    """The questions for every token of a text that answers a user's message, which is the context or empty."""
+    opening, closing = cached(model.tokenizer, ("message", ""), make=lambda: _frame(model))
+    prompt = opening + passage.context + closing
+    whole = encode(model.tokenizer, prompt + passage.text)
+    seam = shared_start(whole, encode(model.tokenizer, prompt))
+    return span(model, whole[seam:], start=(), before=whole[:seam])
+
+
+def _frame(model: Model) -> tuple[str, str]:
+    """What a model's chat template puts before a user's message, and between it and the answer."""
+    (framed,) = frame_prompts(model.tokenizer, [MESSAGE], name=model.info.name)
+    if framed.count(MESSAGE) != 1:
+        raise IsoglossError(
+            f"The chat template of '{model.info.name}' repeats the message. Use --option template=plain."
+        )
+    opening, _, closing = framed.partition(MESSAGE)
+    return opening, closing
+
+
+def refuse_template(model: Model, options: Mapping[str, str]) -> str | None:
+    """A sentence when a text cannot be scored in a chat template."""
+    if options["template"] == "plain":
+        return None
+    if not model.family.chats:
+        return "The option 'template=chat' is for causal models, here or behind a server."
+    if not model.tokenizer.chat_template and model.device != "meta":
+        where = " Use --tokenizer NAME." if model.info.family == "server" else " Choose a chat model."
+        return f"'{model.info.name}' has no chat template here.{where}"
+    if options.get("start", "auto") != "auto":
+        return "With 'template=chat' a text starts as the template says. Leave out 'start'."
+    return None
+
+
+def template_identity(model: Model, language: str, *, options: Mapping[str, str]) -> dict[str, Any]:
+    """What scores in a chat template depend on beside model and text: the template."""
+    return {} if options["template"] == "plain" else {"chat": model.tokenizer.chat_template}
 
 
 def span(model: Model, tokens: Ids, *, start: Ids, before: Ids = ()) -> Span:

@@ -12,10 +12,12 @@ from .. import registry
 from ..errors import IsoglossError, naming_panics, require, short_message
 from . import hub
 from . import info as facts
+from .memory import check_memory, find_device
 from .model import DEFAULT_LOADING, Loading, Model, ModelInfo, ModelSource
 from .next_sentence import POOLED, WEIGHTS, attach, pair_format_of, read_head_weights
 from .packaged import CARD_NOTES, DEQUANTISED_FROM, PULLED, card_notes, pulled_folder
 from .processor import prepare
+from .tokenizer_patterns import check_patterns
 
 DEQUANTISED = CARD_NOTES[DEQUANTISED_FROM]
 CONVERTED = "converted from a package, not downloaded from the hub"
@@ -118,13 +120,16 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     source = find_source(name, loading)
     if source.family is not None:
         return _open_claimed(source, loading)
-    device, dtype, allow_pickle = loading.device, loading.dtype, loading.allow_pickle
+    dtype, allow_pickle = loading.dtype, loading.allow_pickle
+    device = find_device(loading.device)
     if dtype not in DTYPES:
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
     _check_device(device)
     remarks = prepare(dtype, device=device)
     source = fetch_source(name, loading)
     family, config = _recognise(source)
+    if not source.gguf:
+        check_memory(source.name, _folder(source), device=device, dtype=dtype)
     if config is None:
         return _open_own(source, family, device=device, dtype=dtype)
     torch, transformers = require("torch", extra="hf"), require("transformers", extra="hf")
@@ -324,6 +329,8 @@ def _loader(family: str, config: Any) -> Any:
 def _load(source: ModelSource, loader: Any, **options: Any) -> Any:
     """What the loader gives; its many errors become one sentence."""
     try:
+        if loader.__name__ == "AutoTokenizer":
+            check_patterns(source.folder, source.name)
         extra = {"gguf_file": source.gguf} if source.gguf else {}
         safe = {"trust_remote_code": False, "local_files_only": True}
         with naming_panics():
@@ -357,7 +364,7 @@ def _check_device(device: str) -> None:
     """Refuse a device that is not there by using it once; torch has many errors for that."""
     kind = device.partition(":")[0]
     if kind not in DEVICES:
-        raise IsoglossError(f"No device named '{device}'. Known: cpu, cuda, cuda:0, mps.")
+        raise IsoglossError(f"No device named '{device}'. Known: auto, cpu, cuda, cuda:0, mps.")
     if device == "cpu":
         return
     try:

@@ -193,6 +193,7 @@ class Family:
     without batches, are answered one by one by `answer_each`. `prompting` is what answers in words depend on beside the weights,
     and `libraries` are the packages whose versions belong to a run.
     One that `pads` gets bundles of like cost together; another groups what is alike in a batch itself.
+    One that `chats` can read text in a chat template.
     `identify` is what answers to a way to ask depend on beside the identity that was known before anything was asked.
     Where answers may depend on what else is asked, `ask_again` gives the model as it is asked a second time, and for how many items.
     Methods use what a family `offers`: `wants`, and the ways to ask that are given here.
@@ -218,6 +219,7 @@ class Family:
     expecting: Expect | None = None
     pairing: ReadPair | None = None
     generating: Generating | None = None
+    chats: bool = False
     refuse: Refuse = lambda model, *, asked, options: None
     identify: Callable[[Model, str], Mapping[str, str]] = lambda model, asked: {}
     ask_again: Callable[[Model], tuple[Model, int] | None] = lambda model: None

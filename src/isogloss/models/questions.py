@@ -87,6 +87,7 @@ Keep = Callable[[Mapping[Any, Any]], None]  # is handed the answers by their que
 class Passage:
     """A text that a model is asked for token by token: what it follows, and how it starts and ends.
 
+    `template`: `plain`, or `chat` for the text as the answer to the context in the model's chat template.
     `start`: `auto` after the model's start token, `none` without one, `first` as published, only the first token after it.
     """
 
@@ -95,6 +96,7 @@ class Passage:
     language: str = ""
     start: str = "auto"
     closed: bool = False
+    template: str = "plain"
 
 
 @dataclass(frozen=True, slots=True)

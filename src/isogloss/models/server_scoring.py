@@ -59,10 +59,7 @@ def _find_out(model: Model) -> ServedScoring:
             continue
         try:
             sentence, disorder = (prompt_of(model.tokenizer, text) for text in (canary.SENTENCE, canary.DISORDER))
-
-            def ask(prompt: PromptTokens, max_tokens: int, dialect: ScoreDialect = dialect) -> ScoredPrompt:
-                return ask_once(server, dialect, prompt=prompt, max_tokens=max_tokens)
-
+            ask = _asking(server, dialect)
             return ServedScoring(dialect, statements, sentence, canary.try_server(ask, sentence, disorder=disorder))
         except BadScores as error:
             reasons.append(f"{dialect.title}: {error}")
@@ -70,6 +67,15 @@ def _find_out(model: Model) -> ServedScoring:
         f"{server.url} cannot score given text. {'. '.join(reasons)}. "
         "Use a server that returns log-probabilities of the prompt, such as vLLM, or ask in words: isogloss ask"
     )
+
+
+def _asking(server: Server, dialect: ScoreDialect) -> canary.Ask:
+    """How the canary asks a server in a dialect."""
+
+    def ask(prompt: PromptTokens, max_tokens: int) -> ScoredPrompt:
+        return ask_once(server, dialect, prompt=prompt, max_tokens=max_tokens)
+
+    return ask
 
 
 def prompt_of(tokenizer: ServedTokenizer, text: str) -> PromptTokens:

@@ -12,7 +12,7 @@ Made = TypeVar("Made")
 AFTER_GAP = ("(",)
 AFTER_WORD = ("a", "x", "1")
 MOST_CACHED = 10_000
-_CACHE: WeakKeyDictionary[Any, dict[tuple[str, str | int], Any]] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Any, dict[tuple[str, str | int | Ids], Any]] = WeakKeyDictionary()
 
 
 def cached(tokenizer: Any, key: tuple[str, str | int | Ids], *, make: Callable[[], Made]) -> Made:
@@ -85,7 +85,7 @@ def _added(tokenizer: Any, text: str, *, left: str, anchors: Sequence[str]) -> I
     return encode(tokenizer, text)
 
 
-def shared_start(first: Sequence[int], second: Sequence[int]) -> int:
+def shared_start(first: Sequence[object], second: Sequence[object]) -> int:
     """How many tokens two texts have in common at their beginning."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(first), len(second)))

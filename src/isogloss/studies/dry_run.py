@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import runs
 from ..analysis.study import Failure
-from ..models.load import has_weights, open_model, open_outline
+from ..errors import IsoglossError
+from ..models.load import fetch_source, has_weights, open_model, open_outline
+from ..models.memory import choose_device, memory_line
 from ..reports.numbers import duration
 from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
@@ -69,6 +72,19 @@ def forecast_plan(plan: StudyPlan, *, out: StoragePath, trial: bool = True) -> t
         except Exception as error:
             running.fail([failure for cell in cells for failure in cell.failures(error)], error)
     return rows, list(running.failures or ())
+
+
+def forecast_memory(plan: StudyPlan) -> list[str]:
+    """A line for each checkpoint of a plan about the memory that its weights need, where its files say so."""
+    lines = []
+    for cells in plan.by_checkpoint():
+        loading = cells[0].loading
+        with suppress(IsoglossError):  # what is wrong is among the failures
+            source = fetch_source(cells[0].checkpoint, replace(loading, allow_pickle=False), weights=False)
+            if source.folder is not None and not source.gguf:
+                device = choose_device()[0] if loading.device == "auto" else loading.device
+                lines.append(memory_line(source.name, source.folder, device=device, dtype=loading.dtype))
+    return [line for line in lines if line]
 
 
 def _forecast_scoring(planned: Sequence[Cell], model: Model, *, running: Running, trial: bool) -> list[Forecast]:

@@ -147,8 +147,9 @@ def choose_comparable(cells: Sequence[tuple[PlannedCell, str]]) -> list[PlannedC
         for name in names if len(names) > 1 else ():
             other = registry.get("method", name).instead
             changed |= dict.fromkeys(methods[name], f"{task} items by {other}, not by {name}") if other else {}
-    for number, text in changed.items():
-        report.get()(f"Note: {cells[number][0].name} is scored on {text}, which models of other families do not have.")
+    notes = [f"{cells[number][0].name} is scored on {text}" for number, text in changed.items()]
+    for note in dict.fromkeys(notes):
+        report.get()(f"Note: {note}, which models of other families do not have.")
     return [replace(cell, comparable=number in changed) for number, (cell, _) in enumerate(cells)]
 
 

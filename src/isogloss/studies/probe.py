@@ -18,7 +18,7 @@ from ..templates.items import make_items
 from ..templates.lexicon import category_of, read_lexicon
 from ..templates.resolution import CHOICE, resolve_template
 from ..templates.sets import TemplateSet, TemplateWording
-from .pipeline import score
+from .run import score_items
 
 LIMIT = 2000
 
@@ -64,7 +64,7 @@ def run_probe(
 ) -> Probe:
     """The shares of a template's terms; without `terms`, of its terms in brackets, or of its first slot."""
     items = probe_items(request, limit=limit)
-    scored = score(items, model=model, loading=loading)
+    scored = score_items(items, model, loading=loading)
     frames = read_term_items(scored.table.drop_nulls("value"))
     if not frames:
         raise IsoglossError("None of the template's sentences could be scored.")

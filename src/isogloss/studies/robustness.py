@@ -22,7 +22,7 @@ from ..stats import RESAMPLES
 from ..stats.associations import kappa, spearman
 from ..stats.resampling import Array
 from .method_choice import method_or_error
-from .pipeline import score
+from .run import score_items
 
 DTYPES = ("float16", "bfloat16")
 BUDGETS = (128, 65_536)
@@ -121,7 +121,7 @@ def _try(
     how = replace(loading, dtype=setting.dtype, token_budget=setting.token_budget or loading.token_budget)
     try:
         items, options = Items(tuple(rows)), dict(setting.options)
-        scored = score(items, model=model, method=setting.method, options=options, loading=how, progress=progress)
+        scored = score_items(items, model, method=setting.method, options=options, loading=how, progress=progress)
         table = check_rows(scored)
         item_gaps(table)
         return table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -14,19 +14,21 @@ from .. import registry
 from ..analysis.study import Study, nothing_done
 from ..errors import IsoglossError
 from ..files.layout import write_atomically
+from ..items import Items
 from ..models import load
+from ..models.model import DEFAULT_LOADING, Loading, Model
 from ..progress import Progress, silent
 from ..reports.text.measures import grid
 from ..reports.text.sentences import study_as_json
 from ..reports.text.table import as_csv
 from ..run_plans import record_cells
 from ..runs import Run, read_run, run_folders
-from ..scores import join_scored
+from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
 from .cells import CellResult, Running, run_cells
 from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
-from .plan import StudyPlan
+from .plan import StudyPlan, plan_evaluation
 from .run_files import LIBRARIES
 from .stopping import Stopping, parse_rule, stop_cells
 
@@ -122,6 +124,52 @@ def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: R
         [(name, cell.dataset, cell.language, cell.label) for name, cell in zip(names, planned, strict=True)],
     )
     return run_cells(planned, model, running=running)
+
+
+# ---- items and models without a study file
+
+
+def score_items(
+    items: Items,
+    models: str | Path | Model | Sequence[str | Path | Model],
+    *,
+    method: str = "auto",
+    options: Mapping[str, str] | None = None,
+    out: StoragePath | None = None,
+    until: str | None = None,
+    loading: Loading = DEFAULT_LOADING,
+    progress: Progress = silent,
+) -> Scored:
+    """The items scored by one model or several; the first that fails raises an error."""
+    names, opened = _split_models(models)
+    plan = StudyPlan(())
+    if names:
+        plan = plan_evaluation(names, items, method=method, options=options, loading=loading)
+    plan = _add_opened(plan, opened, cell=PlannedCell("", items, method, options or {}, loading=loading))
+    if plan.failures:
+        raise nothing_done(plan.failures)
+    return execute(replace(plan, until=until), out=out, progress=progress, strict=True).scores
+
+
+def _split_models(models: str | Path | Model | Sequence[str | Path | Model]) -> tuple[list[str], dict[str, Model]]:
+    """The names of models, each once, and the open models by their names."""
+    entries = [models] if isinstance(models, str) or not isinstance(models, Sequence) else list(models)
+    if not entries or not all(isinstance(entry, str | Path | Model) for entry in entries):
+        raise IsoglossError("A model is a name, a folder or an open model. Give one of these, or a list of them.")
+    names = list(dict.fromkeys(str(entry) for entry in entries if isinstance(entry, str | Path)))
+    opened: dict[str, Model] = {}
+    for entry in entries:
+        if isinstance(entry, Model):
+            name = entry.info.name
+            if opened.setdefault(name, entry) is not entry or name in names:
+                raise IsoglossError(f"Two models are called '{name}'. Score them one after another.")
+    return names, opened
+
+
+def _add_opened(plan: StudyPlan, opened: Mapping[str, Model], *, cell: PlannedCell) -> StudyPlan:
+    """The plan with a cell like this one for each open model."""
+    cells = [replace(cell, checkpoint=name) for name in opened]
+    return replace(plan, cells=(*plan.cells, *cells), opened=opened)
 
 
 # ---- what is written

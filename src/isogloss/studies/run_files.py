@@ -23,12 +23,13 @@ LIBRARIES = ("isogloss", "polars", "numpy")  # and those of the model's family
 
 def run_info(cell: Cell, model: Model) -> dict[str, Any]:
     """What `run.json` says about a cell; its fingerprint holds everything that a score depends on."""
-    from ..methods import way_to_ask
+    from ..methods import default_value, way_to_ask
     from ..models.model import notes_on
 
     known = model.info
     asked = dict(cell.method.identity(model, cell.language, options=cell.options))
     identity = dict(known.identity) | dict(model.family.identify(model, way_to_ask(cell.method, model.family) or ""))
+    unset = [name for name in cell.method.later if cell.options[name] == default_value(cell.method.options[name])]
     return {
         "holds": cell.method.holds.name,
         "model": cell.labels.get("model", known.name),
@@ -59,7 +60,7 @@ def run_info(cell: Cell, model: Model) -> dict[str, Any]:
             "dtype": known.dtype,
             "data": cell.hash,
             "method": cell.name,
-            "options": dict(cell.options),
+            "options": {name: value for name, value in cell.options.items() if name not in unset},
             "version": cell.method.version,
             "part": cell.part_size or cell.method.part,
             "order": ORDER_SEED if cell.order == "cluster" else f"{cell.order} {ORDER_SEED}",

@@ -185,6 +185,7 @@ family = Family(
     prompting=prompting_identity,
     libraries=LIBRARIES,
     continuing=left_to_right,
+    chats=True,
     expecting=expect,
     pairing=read_pair,
     generating=Generating(

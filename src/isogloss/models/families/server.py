@@ -138,6 +138,7 @@ family = Family(
     open=open_server,
     answer_each=answer_each,
     continuing=continue_text,
+    chats=True,
     identify=identify,
     ask_again=ask_again,
     refuse=refuse,

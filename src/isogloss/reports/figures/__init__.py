@@ -14,7 +14,7 @@ from ...analysis.groups import check_rows
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure, Measures, fitting_metrics
 from ...analysis.published import PUBLISHED, add_published
-from ...analysis.study import Measuring, Study, load_study
+from ...analysis.study import Measuring, Study, check_readable, load_study
 from ...errors import IsoglossError
 from ...files.sources import read
 from ...runs import in_languages, run_folders
@@ -128,7 +128,8 @@ def open_study(request: FigureRequest) -> Study:
                 f"No such run: {path}. Make one with: isogloss eval MODEL --data demo --out {path}. "
                 "What each figure needs: isogloss list figures"
             )
-    return load_study([str(path) for path in paths], tags=request.languages).narrow((), request.where)
+    study = load_study([str(path) for path in paths], tags=request.languages)
+    return check_readable(study).narrow((), request.where)
 
 
 def with_study(request: FigureRequest) -> FigureRequest:
@@ -136,7 +137,8 @@ def with_study(request: FigureRequest) -> FigureRequest:
     paths = [as_path(source) for source in request.sources if source != PUBLISHED]
     if request.study is not None or not paths or not all(path.exists() and run_folders(path) for path in paths):
         return request
-    return replace(request, study=load_study([str(path) for path in paths], tags=request.languages))
+    study = load_study([str(path) for path in paths], tags=request.languages)
+    return replace(request, study=check_readable(study))
 
 
 def measured(
@@ -157,7 +159,7 @@ def open_items(request: FigureRequest) -> pl.DataFrame:
     for source in request.sources:
         path = as_path(source)
         if path.exists() and run_folders(path):
-            tables.append(load_study(source, tags=request.languages).items)
+            tables.append(check_readable(load_study(source, tags=request.languages)).items)
         else:
             data.append(source)
     if data:

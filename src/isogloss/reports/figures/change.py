@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...analysis.changes import CHANGED, EQUIVALENT, NOT_INTERPRETABLE, UNDECIDED, Changes, GroupChange, change
-from ...analysis.study import load_study
+from ...analysis.study import check_readable, load_study
 from ...errors import IsoglossError
 from ..numbers import metric_name
 from . import FigureRequest, Plot
@@ -18,7 +18,7 @@ def find(request: FigureRequest) -> Changes | list[Any]:
     """The changes between the first and the second of two folders of runs."""
     if len(request.sources) != 2:
         raise IsoglossError("The figure 'change' takes two folders of runs: BEFORE and AFTER.")
-    before, after = (load_study(source, tags=request.languages).scores for source in request.sources)
+    before, after = (check_readable(load_study(source, tags=request.languages)).scores for source in request.sources)
     settings = request.settings
     metric = request.metrics[0] if request.metrics else None
     return change(before, after, metric=metric, mode=request.mode, resamples=settings.resamples, seed=settings.seed)

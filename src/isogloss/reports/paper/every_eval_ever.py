@@ -14,7 +14,7 @@ import polars as pl
 from ... import registry
 from ...analysis.intervals import IntervalSettings
 from ...analysis.measures import Measure
-from ...analysis.study import Measuring, load_study
+from ...analysis.study import Measuring, check_readable, load_study
 from ...errors import IsoglossError
 from ...files.catalogue import find_source
 from ...files.layout import write_atomically
@@ -29,7 +29,7 @@ LEVEL = 0.95
 
 def export_results(paths: Sequence[Path], out: Path, *, resamples: int = RESAMPLES) -> int:
     """Write the measures of one model, data set and language to `out`, and its items beside it; gives the number of items."""
-    study = load_study([str(path) for path in paths])
+    study = check_readable(load_study([str(path) for path in paths]))
     runs = study.runs
     for name in ("model", "dataset", "language"):
         several = sorted({str(run.info[name]) for run in runs})
