@@ -96,6 +96,7 @@ MANY_OPTIONS = {  # functions of the library: every option has a default and goe
     "files.sources.read",
     "library.figure",
     "library.gate",
+    "library.plan",
     "library.report",
     "library.table",
     "library.ask",

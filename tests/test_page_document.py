@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import isogloss as ig
 from isogloss import registry
 from isogloss.analysis.agreements import agree
+from isogloss.analysis.changes import change
 from isogloss.analysis.controls import check_controls
 from isogloss.analysis.groups import check_rows, item_gaps
 from isogloss.analysis.intervals import IntervalSettings
@@ -149,7 +150,7 @@ def test_the_heat_map_comes_first_and_a_studys_title_is_the_heading(found):
 
 
 def test_panels_appear_when_their_data_is_there(runs, found, tmp_path):
-    assert set(names(found)) == {*registry.names("panel")} - {"claims", "targets", "shares", "answers", "world", "pairs", "agreement", "controls", "robustness"}  # fmt: skip
+    assert set(names(found)) == {*registry.names("panel")} - {"change", "claims", "targets", "shares", "answers", "world", "pairs", "agreement", "controls", "robustness"}  # fmt: skip
     (tmp_path / "answers.csv").write_text(ANSWERS, encoding="utf-8")
     (tmp_path / "shares.csv").write_text(SHARES, encoding="utf-8")
     extras = read_extras([tmp_path / "answers.csv", tmp_path / "shares.csv"])
@@ -427,6 +428,25 @@ def test_cards_controls_and_agreements_come_back_as_they_were(runs, tmp_path):
     assert {"controls", "robustness", "agreement"} <= set(names(replace(measure_all(gathered, extras, settings=QUICK))))
 
 
+def test_changes_are_a_panel_with_the_flips_of_each_group(runs, tmp_path):
+    gathered = load_study(runs)
+    one, two = (
+        gathered.narrow(["en"], {"model": name}).scores for name in sorted(gathered.scores.table["model"].unique())[:2]
+    )
+    changes = change(one, two, by="category", resamples=200)
+    path = tmp_path / "change.json"
+    path.write_text(changes.to_json(), encoding="utf-8")
+    extras = read_extras([path])
+    assert extras.changes == (changes,)
+    data = measure_all(gathered, extras, settings=QUICK)
+    assert "change" in names(data)
+    assert "change" not in names(replace(data, extras=Extras()))
+    html = html_of(data, "change")
+    moved = f"{changes[0].turned_to + changes[0].turned_away} of {changes[0].n} items"
+    assert moved in html
+    assert "category things" in html
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -434,7 +454,7 @@ def test_cards_controls_and_agreements_come_back_as_they_were(runs, tmp_path):
         ("x.csv", "a,b\n1,2\n", "a table for a report has the columns model, language, set, concept, term, share; or model, language, prompt, verdict, share."),
         ("x.csv", ANSWERS.replace("0.25", "25"), "the column 'share' must hold numbers from 0 to 1."),
         ("x.csv", ANSWERS.replace("0.25", "some"), "the column 'share' must hold numbers."),
-        ("x.json", "[]", "a JSON file for a report is what gate, robustness, controls or agreement print with --format json."),
+        ("x.json", "[]", "a JSON file for a report is what gate, change, robustness, controls or agreement print with --format json."),
         ("x.json", '{"cards": [{"model": "m"}]}', "'cards' is not what this Isogloss writes. Make the file again."),
     ],
 )  # fmt: skip

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import isogloss as ig
 from isogloss.errors import IsoglossError
 from isogloss.scores import Scored
 from isogloss.stats.sequences import ClusterSampling, sequence_interval
+from isogloss.studies.cells import order_units
+from isogloss.studies.plan import plan_study
 from isogloss.studies.stopping import ITEM, POPULATION, StoppingRule, cluster_sizes, make_stop, parse_rule
+from support import tiny
 from support.builders import score, triple
 
 
@@ -84,7 +89,7 @@ def test_the_reason_names_interval_clusters_and_estimand() -> None:
     exact = 100 * np.mean(draw(0.8, 100))
     assert reason == (
         f"ss is known to within 2: {exact:.2f} to {exact:.2f} after 50 of 50 clusters, "
-        "on this benchmark (clusters drawn without replacement)"
+        "on this benchmark (drawn without replacement)"
     )
 
 
@@ -140,3 +145,88 @@ def test_a_rule_with_a_baseline_needs_its_scores() -> None:
         make_stop(parse_rule("ss within 2 of runs/base"), {"a": 1})
     assert str(caught.value) == "The rule 'ss within 2 of runs/base' needs the scores of a baseline."
     assert isinstance(parse_rule("ss±2"), StoppingRule)
+
+
+# ---- real runs
+
+
+@pytest.fixture(scope="module")
+def demo() -> ig.Items:
+    return ig.read("demo", language="en")
+
+
+def score_until(demo: ig.Items, out: Path, until: str | None, *, order: str = "cluster") -> ig.Scored:
+    loading = ig.Loading(part_size=24, order=order)
+    return ig.score(demo, model=tiny.model("gpt2"), method="likelihood", out=out, until=until, loading=loading)
+
+
+def test_a_rule_that_is_tightened_goes_on_where_the_run_was_stopped(tmp_path: Path, demo: ig.Items) -> None:
+    loose = score_until(demo, tmp_path, "lms±45")
+    assert any("stopped on purpose after" in note and "lms is known to within 45" in note for note in loose.notes)
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("part-*.parquet")}
+    tight = score_until(demo, tmp_path, "lms±20")
+    assert loose.table.height < tight.table.height
+    whole = score_until(demo, tmp_path, None)
+    assert tight.table.height < whole.table.height
+    assert not any("stopped" in note for note in whole.notes)
+    assert {path: path.stat().st_mtime_ns for path in files} == files
+    assert whole.table.equals(score_until(demo, tmp_path / "other", None).table)
+
+
+def test_items_in_random_order_are_a_run_of_their_own_with_the_same_scores(tmp_path: Path, demo: ig.Items) -> None:
+    clusters, items = score_until(demo, tmp_path, None), score_until(demo, tmp_path, None, order="item")
+    assert len(list(tmp_path.rglob("run.json"))) == 2
+    rows = [side.table.sort("id", "candidate") for side in (clusters, items)]
+    assert rows[0]["value"].to_list() == pytest.approx(rows[1]["value"].to_list(), abs=1e-4)
+    stopped = score_until(demo, tmp_path / "few", "lms±30", order="item")
+    assert any(" items, on this benchmark" in note for note in stopped.notes)
+
+
+def test_the_first_parts_of_single_items_come_from_more_clusters(demo: ig.Items) -> None:
+    firsts = [order_units(demo, unit)[:12] for unit in ("cluster", "item")]
+    clusters = [len({item.cluster or item.id for unit in units for item in unit}) for units in firsts]
+    assert [len(unit) for unit in firsts[1]] == [1] * 12
+    assert len({item.cluster or item.id for unit in firsts[0] for item in unit}) == clusters[0] == 12
+    with pytest.raises(IsoglossError, match="No order named 'clusters'"):
+        order_units(demo, "clusters")
+
+
+def test_a_rule_without_a_folder_or_on_items_of_a_population_is_refused_before_anything_is_scored(
+    tmp_path: Path, demo: ig.Items
+) -> None:
+    with pytest.raises(IsoglossError) as caught:
+        ig.score(demo, model=tiny.model("gpt2"), until="ss±2")
+    assert str(caught.value) == (
+        "A stopping rule looks at the parts that are written. Give a folder for them: out=FOLDER."
+    )
+    with pytest.raises(IsoglossError, match=r"^For the population of targets, whole clusters must come"):
+        score_until(demo, tmp_path, "ss±2 in the population", order="item")
+    with pytest.raises(
+        IsoglossError, match=r"^'icat' is not a mean over items but a product of LMS and SS with a kink"
+    ):
+        score_until(demo, tmp_path, "icat±2")
+    assert not list(tmp_path.rglob("run.json"))
+
+
+def test_the_population_can_be_named_in_the_rule() -> None:
+    rule = parse_rule("ss within 2 of runs/base in the population")
+    assert (rule.estimand, rule.baseline) == ("population", "runs/base")
+
+
+def test_a_study_file_has_a_rule_and_finds_its_baseline_beside_it(tmp_path: Path, command) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "gpt2"
+    tiny.network("gpt2").save_pretrained(folder)
+    tiny.tokenizer_of("gpt2").save_pretrained(folder)
+    study = tmp_path / "study.yaml"
+    text = "name: few\nmodels: [gpt2]\ndata: [demo]\nlanguages: [en]\nmethods: [likelihood]\nloading: {part_size: 24}\n"
+    study.write_text(text + "until: lms±45\n")
+    result = ig.run(study, out=tmp_path / "runs")
+    assert [run.info["status"] for run in result.runs] == ["stopped"]
+    study.write_text(text + "until: lms within 60 of runs\n")
+    assert plan_study(study).until == f"lms within 60 of {tmp_path / 'runs'}"
+    study.write_text(text + "until: icat±2\n")
+    code, _, problem = command("run", study, "--out", tmp_path / "other")
+    assert code == 2
+    assert problem.splitlines()[-1].startswith(f"Error: {study}: 'icat' is not a mean over items")
+    with pytest.raises(IsoglossError, match=r"was stopped on purpose \(lms is known to within 45: "):
+        ig.gate(tmp_path / "runs", ["lms > 10"])

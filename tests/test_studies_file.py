@@ -83,9 +83,10 @@ def times(out: Path) -> dict[Path, int]:
 
 BAD = {
     "name: x\nmodls: [a]\ndata: [demo]\n": "line 2: no key named 'modls'. Did you mean 'models'? Known: claims, data, figures, labels, "
-    "languages, loading, measures, methods, models, name, notes, report, sample, tables, title, training.",
+    "languages, loading, measures, methods, models, name, notes, report, sample, tables, title, training, until.",
     "name: x\nmodels:\n  - chekpoint: a\ndata: [demo]\n": "line 3: models 1: no key named 'chekpoint'. Did you mean "
-    "'checkpoint'? Known: checkpoint, checkpoints, concurrency, facts, key_env, label, languages, notes, served_model, timeout, tries.",
+    "'checkpoint'? Known: checkpoint, checkpoints, concurrency, facts, key_env, label, languages, max_cost, max_requests, notes, prices, "
+    "repeat, served_model, timeout, tokenizer, tries.",
     "name: x\nmodels: [a]\ndata: [demo]\nmeasures:\n  metrcs: [ss]\n": "line 5: measures: no key named 'metrcs'. "
     "Did you mean 'metrics'? Known: by, interval, metrics, mode, resamples, seed.",
     "name: x\nmodels: [a]\ndata: [demo]\nsample: {limit: many}\n": "line 4: sample, limit: input should be a valid "

@@ -33,6 +33,9 @@ from .analysis.measures import (
 from .analysis.measures import (
     Measures as Measures,
 )
+from .analysis.planning import (
+    SizePlan as SizePlan,
+)
 from .analysis.rankings import (
     Rank as Rank,
 )
@@ -86,6 +89,9 @@ from .library import (
 )
 from .library import (
     measure as measure,
+)
+from .library import (
+    plan as plan,
 )
 from .library import (
     probe as probe,
@@ -171,6 +177,7 @@ __all__ = [
     "Results",
     "Scored",
     "SeriesStep",
+    "SizePlan",
     "Structure",
     "Study",
     "WrittenFigure",
@@ -183,6 +190,7 @@ __all__ = [
     "join",
     "load",
     "measure",
+    "plan",
     "probe",
     "rank_models",
     "read",

@@ -21,6 +21,7 @@ from .analysis.controls import Control, check_controls, read_frequencies
 from .analysis.intervals import IntervalSettings
 from .analysis.measures import measure
 from .analysis.mixed import read_facts
+from .analysis.planning import SizePlan
 from .analysis.rankings import rank_models
 from .analysis.series import trace
 from .analysis.sides import select
@@ -37,6 +38,7 @@ from .results import Results, as_names
 from .runs import written_parts
 from .scores import Scored, check_scored, item_table, join_scored
 from .stats import RESAMPLES
+from .stats.hypotheses import POWER
 from .storage import StoragePath, as_path
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ def score(
     method: str = "auto",
     options: Mapping[str, str] | None = None,
     out: str | Path | None = None,
+    until: str | None = None,
     loading: Loading = DEFAULT_LOADING,
     progress: Progress | None = None,
 ) -> Scored:
@@ -90,6 +93,7 @@ def score(
         method: The method of scoring; `auto` takes the default of each model's family. `isogloss list methods` lists them.
         options: Options of the method by name: `{"length": "sum"}`.
         out: A folder to keep the scores in; parts that are finished there are not scored again.
+        until: A stopping rule such as `ss±2`: each model scores as many items as the answer needs. It needs `out`.
         loading: How models are opened: device, number format, batches.
         progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
@@ -110,6 +114,7 @@ def score(
             method=method,
             options=options,
             out=as_path(out) if out else None,
+            until=until,
             loading=loading,
             progress=telling,
         )
@@ -121,6 +126,7 @@ def ask(
     model: str | Path | Model | Sequence[str | Path | Model],
     settings: AskSettings | None = None,
     out: str | Path | None = None,
+    until: str | None = None,
     loading: Loading = DEFAULT_LOADING,
     progress: Progress | None = None,
 ) -> Scored:
@@ -133,6 +139,7 @@ def ask(
         model: The name of a chat model, a folder, an open model, or the address of a server, or several.
         settings: How questions are put: order of the options, samples, length of the answer.
         out: A folder to keep the answers in; questions that are answered there are not asked again.
+        until: A stopping rule such as `agreement±5`: as many items are asked about as the answer needs. It needs `out`.
         loading: How models are opened; at a server `served_model` is the model's name, `key_env` the variable with the key.
         progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
@@ -145,7 +152,9 @@ def ask(
     from .methods.ask import AskSettings
 
     options = (settings or AskSettings()).options
-    return score(items, model=model, method="ask", options=options, out=out, loading=loading, progress=progress)
+    return score(
+        items, model=model, method="ask", options=options, out=out, until=until, loading=loading, progress=progress
+    )
 
 
 def run(
@@ -345,7 +354,7 @@ def gate(
         source: Scores, one or several folders of finished runs, or files of predictions with `data`.
         claims: A YAML file, what such a file holds, or only its list of claims; see the page about gates.
         data: The data that files of predictions belong to.
-        baseline: Scores or runs that these must not be worse than.
+        baseline: Scores or runs that these must not be worse than, and from which claims measure a change.
         margin: How many points worse than the baseline is allowed.
         strict: Whether undecided counts as failed.
         robustness: Whether each claim is tested again in the other mode and without a task, a bias type or ties.
@@ -361,18 +370,63 @@ def gate(
         raise IsoglossError("Give --claims FILE, --baseline RUNS, or both.")
     file = as_claims(claims)
     scored = _finished(source, data)
+    before = _finished(baseline, data) if baseline is not None else None
+    file = replace(file, baseline=before)
     verdicts, notes = check_claims(scored, file, robustness=robustness, resamples=resamples, seed=seed), scored.notes
-    if baseline is not None:
-        before = _finished(baseline, data)
+    if before is not None:
         judged, notes = check_baseline(scored, before, file=file, margin=margin, resamples=resamples)
         verdicts, notes = verdicts + judged, tuple(dict.fromkeys([*scored.notes, *notes]))
     return make_result(verdicts, file, strict=strict, notes=notes)
+
+
+def plan(
+    pilot: Source,
+    other: Source | None = None,
+    *,
+    difference: float,
+    power: float = POWER,
+    metric: str | None = None,
+    design: str | None = None,
+    data: Items | Folders | None = None,
+    languages: Names = None,
+    where: Where = None,
+    prices: tuple[float, float] = (0.0, 0.0),
+) -> Results[SizePlan]:
+    """How many items show a true difference with a given power, in each language and over all, and what they cost.
+
+    Parameters:
+        pilot: A run, or published scores, of one model on items like those to come.
+        other: A second model on the same items, which tells how far two runs agree.
+        difference: The true difference that should be seen, in units of the metric.
+        power: The probability of seeing it, two-sided at 5 %.
+        metric: A mean over items; without it SS, or the CrowS-Pairs score of pairs.
+        design: `paired` (with `other`), `independent` (without), or `fixed`: one run against a fixed number.
+        data: The data that files of predictions belong to.
+        languages: One language or several; without it, all.
+        where: One condition or several that select scores: `model=gpt2`, or `{"model": "gpt2"}`.
+        prices: The prices of a million prompt tokens and of a million answer tokens.
+
+    Example:
+        >>> sizes = ig.plan("runs/mine", difference=5, design="fixed")
+        >>> sizes[0].metric, sizes[0].items > 100
+        ('ss', True)
+    """
+    from .studies.sizes import SizeRequest, plan_sizes
+
+    sides = [
+        open_study(side, languages=languages, where=where, data=data) for side in (pilot, other) if side is not None
+    ]
+    return plan_sizes(sides, SizeRequest(difference, power, metric, design, prices))
 
 
 def _finished(source: Source, data: Items | Folders | None) -> Scored:
     """The scores; runs that are not finished, or cannot be read, are refused."""
     study = check_readable(open_study(source, data=data))
     for run in (*study.runs, *study.empty):
+        if run.stopped:
+            raise IsoglossError(
+                f"The run {run.folder} was stopped on purpose ({run.stopped}). Run it without a stopping rule to complete it."
+            )
         if len(written_parts(run)) < run.parts:
             raise IsoglossError(f"The run {run.folder} is not finished. Run the same command again to complete it.")
     return study.scores
@@ -563,7 +617,7 @@ def report(
     Parameters:
         source: A study, scores, or one or several folders of runs.
         out: The HTML file to write.
-        add: Files to include: JSON of robustness, controls or agreement, tables of shares or answers.
+        add: Files to include: JSON of gate, change, robustness, controls or agreement, tables of shares or answers.
         facts: Facts about each model, or a YAML file of them.
         resamples: How many times items are resampled.
         seed: The seed of the resampling.

@@ -11,7 +11,7 @@ from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from .alignment import distance_from
 from .claim_evidence import ClaimPart, short_title
-from .claim_language import relations
+from .claim_language import CHANGE, relations
 from .claims import CONTRADICTED, NOT_INTERPRETABLE, NOT_TESTABLE, SUPPORTED, UNDECIDED, ClaimsFile, ClaimVerdict
 from .comparisons import CompareRequest, Comparison, compare_as
 from .competence import LEAST_COMPETENCE, LIMITS, at_limit
@@ -29,13 +29,17 @@ def check_baseline(
     """Whether each metric of the file (the headlines without one) is at most `margin` points worse than in the baseline.
 
     What is worse is what the metric says: lower, higher, or farther from the neutral point. Items are compared in pairs
-    where at least half of them are on both sides. What only the baseline has is not testable. The notes say what else was left out.
+    where at least half of them are on both sides. What only the baseline has is not testable. A file that only limits
+    changes gets no other verdict. The notes say what else was left out.
     """
     missing, baseline = _split_missing(scored, baseline)
     if not baseline.table.height:
         return missing, ()
     formulas = [claim.formula for claim in file.claims if claim.formula is not None]
-    metrics = list(dict.fromkeys(part.left.metric for formula in formulas for part in relations(formula)))
+    compared = [part for formula in formulas for part in relations(formula)]
+    metrics = list(dict.fromkeys(part.left.metric for part in compared if part.kind != CHANGE))
+    if compared and not metrics:
+        return missing, ()
     items = [side.table.select(KEY).unique() for side in (scored, baseline)]
     both = items[0].join(items[1], on=KEY, how="semi", nulls_equal=True).height
     design = "paired" if 2 * both >= min(side.height for side in items) else "unpaired"

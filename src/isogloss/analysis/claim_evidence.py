@@ -55,7 +55,7 @@ class ClaimPart:
 class Evidence:
     """The scores that claims are tested with, and how; groups and their competence are found once.
 
-    `suspect` are scores that are known to be wrong, and not in the table.
+    `suspect` are scores that are known to be wrong, and not in the table; `baseline` those that changes are measured from.
     """
 
     table: pl.DataFrame
@@ -69,16 +69,29 @@ class Evidence:
     contributions: dict[tuple[ScoreGroup, str, int], Contribution | None] = field(default_factory=dict)
     parts: dict[Hypothesis, ClaimPart] = field(default_factory=dict)
     suspect: pl.DataFrame | None = None
+    baseline: pl.DataFrame | None = None
 
     def rows(self, group: ScoreGroup) -> Part:
         """The scores of a group."""
         if group not in self.groups:
-            self.groups[group] = make_part(self.table.filter(_fits(group)))
+            self.groups[group] = make_part(self._table(group).filter(_fits(self._as_there(group))))
         return self.groups[group]
+
+    def _table(self, group: ScoreGroup) -> pl.DataFrame:
+        if not group.before or self.baseline is None:
+            return self.table
+        return self.baseline
+
+    def _as_there(self, group: ScoreGroup) -> ScoreGroup:
+        """The group as the baseline names it: where each side has one model, that may have another name there."""
+        if not group.before or self.baseline is None:
+            return group
+        alone = max(table["model"].n_unique() for table in (self.table, self.baseline)) == 1
+        return replace(group, names=tuple(pair for pair in group.names if pair[0] != "model" or not alone))
 
     def is_suspect(self, group: ScoreGroup) -> bool:
         """Whether some of the group's scores are known to be wrong; the rest would be another quantity, such as one task of two."""
-        return self.suspect is not None and not self.suspect.filter(_fits(group)).is_empty()
+        return self.suspect is not None and not group.before and not self.suspect.filter(_fits(group)).is_empty()
 
     def align(self, sides: Sequence[tuple[ScoreGroup, str]]) -> Aligned | None:
         """Groups, each under a metric, on what they have in common; the same contribution is made once."""
@@ -93,10 +106,11 @@ class Evidence:
 
         return align_sides(len(sides), contribute) if all(self.rows(group).rows.height for group, _ in sides) else None
 
-    def _competence(self, part: Part) -> Competence:
+    def _competence(self, group: ScoreGroup) -> Competence:
         """The competence of a group, marked where all that its model and language have is."""
+        part = self.rows(group)
         names = part.rows.select(IDENTITY).unique()
-        containing = make_part(self.table.join(names, on=IDENTITY, how="semi", nulls_equal=True))
+        containing = make_part(self._table(group).join(names, on=IDENTITY, how="semi", nulls_equal=True))
         return find_competence(part, mode=self.mode, settings=self.settings, containing=containing)
 
     def at_limit(self, limit: float) -> "Evidence":
@@ -112,8 +126,7 @@ class Evidence:
         doubts: dict[str, bool | None] = {}
         for group in side.groups:
             if group not in self.competence:
-                part = self.rows(group)
-                known = self._competence(part) if part.rows.height else None
+                known = self._competence(group) if self.rows(group).rows.height else None
                 self.competence[group] = known or Competence(None)
             judgement = judge(side.metric, self.competence[group])
             judged = at_limit(judgement.interpretable, judgement.low, limit=self.limit)

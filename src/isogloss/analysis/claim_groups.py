@@ -9,7 +9,7 @@ import polars as pl
 
 from .. import languages
 from ..errors import IsoglossError, UnknownName
-from .claim_language import EVERY, MEAN, ClaimTerm, Formula, Relation, Scope, Selector, relations
+from .claim_language import CHANGE, EVERY, MEAN, ClaimTerm, Formula, Relation, Scope, Selector, relations
 from .groups import group_columns, several_methods
 
 IDENTITY = ("model", "language", "dataset", "method")
@@ -19,14 +19,16 @@ BARE = ("model", "language", "task", "category", "dataset")
 
 @dataclass(frozen=True, slots=True)
 class ScoreGroup:
-    """The scores of a model in a language, and of them the items that fit the filters."""
+    """The scores of a model in a language, and of them the items that fit the filters; `before` is that of the baseline."""
 
     names: tuple[tuple[str, str], ...]
     filters: tuple[Selector, ...] = ()
+    before: bool = False
 
     def label(self) -> str:
         """The group in words."""
-        shown = [value for name, value in self.names if name not in ("dataset", "method")]
+        names = {name: value for name, value in self.names if name not in ("dataset", "method")}
+        shown = list((names | {"model": "the baseline"} if self.before else names).values())
         return ", ".join([*shown, *("not " * filtered.negated + filtered.value for filtered in self.filters)])
 
 
@@ -214,12 +216,14 @@ def _scope_values(scope: Scope, catalogue: Catalogue, *, bound: tuple[Selector, 
 def _expand_relation(relation: Relation, catalogue: Catalogue, *, bound: tuple[Selector, ...]) -> Hypotheses:
     """Every pair of groups of the two sides, none with itself; a correlation has all groups at once.
 
-    Equality within a margin is two hypotheses, one for each end.
+    Equality within a margin is two hypotheses, one for each end; so is a change, of which the other side is the baseline.
     """
     together = relation.kind == "correlation"
     kind, ends = relation.kind, [(relation.sign, relation.shift)]
     if kind == "equal":
-        kind, ends = "order", [(1, -relation.shift), (-1, relation.shift)]
+        kind = "order"
+    if relation.kind in ("equal", CHANGE):
+        ends = [(1, -relation.shift), (-1, relation.shift)]
     rights: Sequence[ClaimSide | float | None]
     if isinstance(relation.right, ClaimTerm):
         quantifier, rights = (
@@ -230,7 +234,8 @@ def _expand_relation(relation: Relation, catalogue: Catalogue, *, bound: tuple[S
         quantifier, rights = EVERY, [relation.right]
     rows = []
     for left in _sides(relation.left, catalogue, bound=bound, together=together):
-        others = [right for right in rights if together or right != left]
+        before = replace(left, groups=tuple(replace(group, before=True) for group in left.groups))
+        others = [right for right in rights if together or right != left] if kind != CHANGE else [before]
         leaves = [tuple(Hypothesis(kind, left, right, sign, shift) for sign, shift in ends) for right in others]
         rows += [Hypotheses(quantifier, tuple(Hypotheses(EVERY, pair) for pair in leaves))] if leaves else []
     return Hypotheses(relation.left.quantifier, tuple(rows))

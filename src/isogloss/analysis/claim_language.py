@@ -19,11 +19,12 @@ start: scope* any
 scope: "for" QUANTIFIER NAME ["in" selectors] ":"
 any: all ("or" all)*
 all: atom ("and" atom)*
-?atom: "(" any ")" | order | equal | extreme | correlation
+?atom: "(" any ")" | order | equal | extreme | correlation | change
 order: side SIGN side [SHIFT]
 equal: side "=" side ("±" | "+-") NUMBER
 extreme: term "is" EXTREME "among" term
 correlation: "correlation" "(" term "," term ")" SIGN NUMBER
+change: "change" "(" term ")" "within" NUMBER
 ?side: term | NUMBER
 term: [QUANTIFIER] [DISTANCE] NAME ["(" selectors ")"]
 selectors: selector ("," selector)*
@@ -37,11 +38,12 @@ SIGN: ">=" | "<=" | ">" | "<"
 EQUALS: "!=" | "="
 SHIFT: /[+-]\s*[0-9]+(\.[0-9]+)?/
 NUMBER.1: /-?[0-9]+(\.[0-9]+)?(?![\w.\/-])/
-NAME: /(?!correlation\s*\()("[^"]+"|'[^']+'|[^\W_][\w.\/@:-]*(?<!:))/
+NAME: /(?!(?:correlation|change)\s*\()("[^"]+"|'[^']+'|[^\W_][\w.\/@:-]*(?<!:))/
 %import common.WS
 %ignore WS
 """
 EVERY, SOME, MEAN = "every", "some", "mean"
+CHANGE = "change"  # from the baseline
 HOMOGENEOUS = "homogeneous"  # a model with the same preferences for every target
 HOW = "docs/gate.md describes the language"
 
@@ -72,7 +74,7 @@ class ClaimTerm:
 class Relation:
     """One comparison: `sign` is 1 for above and -1 for below, `shift` is added to the right side.
 
-    `kind` is order, equal (within `shift`), homogeneous or correlation.
+    `kind` is order, equal (within `shift`), change (from the baseline, within `shift`), homogeneous or correlation.
     """
 
     kind: str
@@ -127,6 +129,8 @@ def _build(node: Any) -> Any:
         case "correlation":
             left, right, sign, number = parts
             return Relation("correlation", left, right, 1 if sign[0] == ">" else -1, float(number), len(sign) == 1)
+        case "change":
+            return Relation(CHANGE, parts[0], None, 1, abs(float(parts[1])))
         case "term":
             quantifier, distance, name, chosen = parts
             if name == HOMOGENEOUS and not chosen and not quantifier:
@@ -210,13 +214,15 @@ def _bounds(term: ClaimTerm) -> tuple[float, float]:
 
 def _check_can_fail(relation: Relation, text: str) -> None:
     """Refuse what holds, or fails, for every model there can be."""
-    if relation.kind in (HOMOGENEOUS, "correlation") or relation.right is None:
+    if relation.kind in (HOMOGENEOUS, "correlation"):
         return
-    (low, high), limit = _bounds(relation.left), relation.right
+    (low, high), limit = _bounds(relation.left), relation.left if relation.kind == CHANGE else relation.right
+    if limit is None:
+        return
     if isinstance(limit, ClaimTerm):
         other = _bounds(limit)
         low, high, limit = low - other[1], high - other[0], 0.0
-    if relation.kind == "equal":
+    if relation.kind in ("equal", CHANGE):
         always = limit - relation.shift <= low and high <= limit + relation.shift
         never = limit - relation.shift > high or limit + relation.shift < low
     else:

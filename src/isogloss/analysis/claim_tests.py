@@ -17,8 +17,8 @@ from ..stats.resampling import FEWEST_CLUSTERS, Array, bootstrap_values, expande
 from .alignment import ITEMS, NOTHING, distance_from, mean_of
 from .claim_evidence import ClaimPart, Evidence, short_title, start_part
 from .claim_groups import ClaimSide, Hypotheses, Hypothesis, ScoreGroup
-from .claim_language import EVERY, HOMOGENEOUS
-from .differences import Difference, paired_test, threshold_test, unpaired_test
+from .claim_language import CHANGE, EVERY, HOMOGENEOUS
+from .differences import EQUAL, Difference, paired_test, threshold_test, unpaired_test
 
 PERMUTATIONS = 2_000  # of items over targets
 MOST_UNEQUAL = 1.05
@@ -28,7 +28,12 @@ UNEQUAL_SIZES = "depends on the number of items per target, which differs here; 
 def check_part(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
     """One simple hypothesis, tested; the same hypothesis of several claims is tested once."""
     if hypothesis not in evidence.parts:
-        tests = {"order": _test_order, HOMOGENEOUS: _test_homogeneous, "correlation": _test_correlation}
+        tests = {
+            "order": _test_order,
+            CHANGE: _test_order,
+            HOMOGENEOUS: _test_homogeneous,
+            "correlation": _test_correlation,
+        }
         part = tests[hypothesis.kind](hypothesis, evidence)
         if part.why is None and part.n < evidence.least:
             part = replace(part, why=f"{part.n} items are too few (at least {evidence.least} are needed)")
@@ -73,6 +78,8 @@ def _test_order(hypothesis: Hypothesis, evidence: Evidence) -> ClaimPart:
         result = threshold_test(left, values[1] + hypothesis.shift, bounds=bounds, settings=evidence.settings)
         if result.low is not None and result.high is not None:
             result = replace(result, low=result.low + hypothesis.shift, high=result.high + hypothesis.shift)
+    if hypothesis.kind == CHANGE and result.why == EQUAL:  # no item changed, which is within any margin
+        result = Difference(0.0, low=0.0, high=0.0)
     if result.low is None:  # a claim needs an interval; the reason is the result's
         result = replace(result, p=None)
     return _filled(part, result, values=values, counts=counts)

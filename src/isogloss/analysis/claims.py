@@ -14,7 +14,7 @@ from ..stats import RESAMPLES
 from ..stats.hypotheses import LEVEL, detectable_effect
 from .claim_evidence import FEWEST_ITEMS, ClaimPart, Evidence
 from .claim_groups import Catalogue, Hypothesis, expand, find_column, leave_out, make_catalogue, restrict
-from .claim_language import Formula, Selector
+from .claim_language import CHANGE, Formula, Selector, relations
 from .claim_tests import check_part, join_parts
 from .comparisons import adjust_p
 from .competence import LEAST_COMPETENCE, LIMITS
@@ -61,7 +61,10 @@ class Faults:
 
 @dataclass(frozen=True)
 class ClaimsFile:
-    """The claims of a file, how they are tested, and the facts about models that their groups come from."""
+    """The claims of a file, how they are tested, and the facts about models that their groups come from.
+
+    `baseline` are the scores from which a change is measured.
+    """
 
     claims: tuple[Claim, ...]
     mode: str = "corrected"
@@ -74,6 +77,7 @@ class ClaimsFile:
     path: str = ""
     sha256: str = ""
     registered: str = ""
+    baseline: Scored | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +220,8 @@ def _check_all(
     settings: IntervalSettings,
     suspect: pl.DataFrame | None,
 ) -> list[ClaimVerdict]:
-    evidence = Evidence(table, catalogue, file.mode, settings, file.min_n, suspect=suspect)
+    before = with_labels(check_rows(file.baseline), file.facts)[0] if file.baseline is not None else None
+    evidence = Evidence(table, catalogue, file.mode, settings, file.min_n, suspect=suspect, baseline=before)
     verdicts = _check_with(evidence, file)
     for limit in (limit for limit in LIMITS if limit != LEAST_COMPETENCE):
         again = _check_with(evidence.at_limit(limit), file)
@@ -253,8 +258,10 @@ def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVe
     blank = ClaimVerdict(
         claim.name, UNDECIDED, "", claim.says, claim.sentence, claim.source, claim.note, mode=file.mode
     )
-    if claim.needs or claim.formula is None:
-        return replace(blank, status=NOT_TESTABLE, reason=f"it needs {claim.needs}")
+    changes = claim.formula is not None and any(part.kind == CHANGE for part in relations(claim.formula))
+    needs = claim.needs or ("a baseline; give one with --baseline" if changes and evidence.baseline is None else "")
+    if needs or claim.formula is None:
+        return replace(blank, status=NOT_TESTABLE, reason=f"it needs {needs}")
     try:
         tree = expand(claim.formula, evidence.catalogue, where=claim.where)
     except IsoglossError as error:

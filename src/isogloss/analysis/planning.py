@@ -1,8 +1,8 @@
 """Planning: how many items and clusters a study needs to see a difference, from a pilot run or published scores."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -28,6 +28,7 @@ class SizePlan:
     """How many clusters and items show a true difference with a given power; `at_hand` is what the pilot's data has.
 
     `spread` is the standard deviation of a cluster's mean, weighted by its items, and `per_cluster` how many items one has.
+    `tokens`, `seconds` and `cost` are those of one run over the items, where the pilot tells.
     """
 
     metric: str
@@ -41,6 +42,15 @@ class SizePlan:
     per_cluster: float
     smallest: float
     """The smallest difference that all clusters at hand show with this power."""
+    group: Mapping[str, str] = field(default_factory=dict)
+    tokens: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+
+    @property
+    def enough(self) -> bool:
+        """Whether data as large as the pilot's are enough."""
+        return self.clusters <= self.at_hand
 
 
 def plan_size(

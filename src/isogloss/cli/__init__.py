@@ -13,7 +13,7 @@ import typer
 
 from ..errors import IsoglossError, without_controls
 from ..files.hub import report as report_download
-from . import ask, change, data, examples, look, measure, model, options, score, templates
+from . import ask, change, data, examples, look, measure, model, options, plan, score, templates
 from .commands import add_commands, load_commands
 
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
@@ -31,6 +31,7 @@ PANELS: dict[str, dict[str, Any]] = {
         "measure": measure.measure,
         "compare": measure.compare,
         "change": change.change,
+        "plan": plan.plan,
         "gate": measure.gate,
         "claims": measure.claims_app,
     },

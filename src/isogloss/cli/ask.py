@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,12 +53,15 @@ def ask(
     max_cost: float = options.MaxCost,
     prices: str = options.Prices,
     limit: int = options.Limit,
+    until: str = options.Until,
+    order: options.OrderUnit = options.Order,
     by: str = By,
     mode: str = Mode,
     dry_run: bool = DryRun,
     device: str = options.Device,
     dtype: str = options.Dtype,
     token_budget: int = options.TokenBudget,
+    part_size: int = options.PartSize,
     offline: bool = options.Offline,
     skip_bad: bool = options.SkipBad,
     columns: list[str] = options.Columns,
@@ -89,7 +93,7 @@ def ask(
         return
     options.announce_needs(plan, out)
     with progress_bars() as progress:
-        result = execute(plan, out=out, progress=progress)
+        result = execute(replace(plan, until=until), out=out, progress=progress)
     typer.echo(_token_totals(result.runs, price_in=price_in, price_out=price_out, out=out), err=True)
     print_study(result, f"Look at one item with: isogloss show {out} {plan.cells[0].items[0].id}", form=form)
 

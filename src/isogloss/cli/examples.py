@@ -29,6 +29,10 @@ EXAMPLES = {
         "isogloss compare runs/one runs/two --by category",
     ),
     "change": ("isogloss change runs/base runs/chat", "isogloss change runs/step1 runs/step2 runs/step3 --metric ss"),
+    "plan": (
+        "isogloss plan runs/pilot --difference 3",
+        "isogloss plan runs/base runs/chat --difference 2 --power 0.9 --prices 0.15,0.6",
+    ),
     "gate": (
         "isogloss gate runs/eval --claims claims.yaml",
         "isogloss gate runs/new --baseline runs/old --margin 2 --junit verdicts.xml",
@@ -115,7 +119,7 @@ EXAMPLES = {
 }
 PANELS = {
     "Data": "--data --language --where --columns --encoding --reader --skip-bad --limit --controls",
-    "Scoring": "--method --option --until --part-size --token-budget --only",
+    "Scoring": "--method --option --until --order --part-size --token-budget --only",
     "Server": "--served-model --key-env --concurrency --timeout --tries --prices --max-requests --max-cost",
     "Measuring": "--by --metrics --mode --interval --resamples --seed --a --b --unpaired --facts --beside",
     "Machine": "--device --device-map --dtype --backend --address --workers --threads --wait --offline --allow-pickle",

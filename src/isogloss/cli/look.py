@@ -32,7 +32,7 @@ def report(
         [],
         "--add",
         metavar="FILE",
-        help="Include a file: JSON of gate, robustness, controls or agreement; a table of shares or answers. May be repeated.",
+        help="Include a file: JSON of gate, change, robustness, controls or agreement; a table of shares or answers. May be repeated.",
     ),
     beside: str = options.Beside,
     facts: Path = options.Facts,

@@ -205,18 +205,10 @@ Until = typer.Option(
     metavar="RULE",
     help="Stop when the answer is sure: 'ss±2' (to within 2 points), 'ss!=50', or 'ss within 2 of RUNS'.",
 )
-
-
-def check_until(rule: str | None, *, cluster: Cluster | None) -> str | None:
-    """The stopping rule, checked before anything is scored."""
-    if rule is None:
-        return None
-    from ..studies.stopping import parse_rule
-
-    if cluster is not None:
-        raise IsoglossError("--until looks at the parts one after the other, so it does not go with a cluster.")
-    parse_rule(rule)
-    return rule
+OrderUnit = Literal["cluster", "item"]
+Order = typer.Option(
+    "cluster", "--order", help="Score clusters (cluster) or single items (item) in random order, for --until."
+)
 
 
 def at_server(models: Sequence[str], served_models: Sequence[str], *, loading: Loading) -> list[Loading]:

@@ -65,6 +65,7 @@ def evaluate(
     wait: float = options.Wait,
     skip_bad: bool = options.SkipBad,
     until: str = options.Until,
+    order: options.OrderUnit = options.Order,
     columns: list[str] = options.Columns,
     encoding: str = options.Encoding,
     reader: str = options.Reader,
@@ -108,9 +109,8 @@ def _run_evaluation(plan: StudyPlan, out: str, *, cluster: Cluster | None, until
 
     folder = as_path(out)
     options.announce_needs(plan, folder)
-    plan = replace(plan, until=options.check_until(until, cluster=cluster))
     with progress_bars() as progress:
-        return execute(plan, out=folder, cluster=cluster, progress=progress)
+        return execute(replace(plan, until=until), out=folder, cluster=cluster, progress=progress)
 
 
 def robustness(
@@ -153,6 +153,7 @@ def run(
     ),
     limit: int = options.Limit,
     seed: int = typer.Option(None, "--seed", help="Random seed, instead of the study's."),
+    until: str = options.Until,
     device: str = typer.Option(None, "--device", help="auto, cpu, cuda, cuda:1 or mps, instead of the study's."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be scored and how long it would take."),
     download_only: bool = typer.Option(
@@ -196,6 +197,7 @@ def run(
         train_heads(study)
     with prefer_cache(dry_run):
         plan = plan_study(study, subset=subset)
+        plan = replace(plan, until=until or plan.until)
         folder = as_path(out or f"runs/{plan.study.name}" if plan.study else "runs")
         if dry_run:
             _forecast(plan, folder, trial=not no_trial, form=form)

@@ -64,7 +64,7 @@ class ModelSource:
 @dataclass(frozen=True, slots=True)
 class Loading:
     """How a model is opened and fed: `token_budget` is the tokens per batch, padding included, and `part_size` the candidates
-    that are scored between two writes.
+    that are scored between two writes. `order` says what is drawn at random to be scored first: clusters, or single items.
 
     A model behind a server has a name there, `served_model`; the environment variable `key_env` holds its key. At most
     `concurrency` requests are open at once, each is given `timeout` seconds, and is tried `tries` times.
@@ -79,6 +79,7 @@ class Loading:
     offline: bool = False
     allow_pickle: bool = False
     part_size: int | None = None
+    order: str = "cluster"
     served_model: str = ""
     key_env: str | None = None
     concurrency: int = 4

@@ -191,3 +191,13 @@ def merge_notes(notes: Iterable[str]) -> list[str]:
         f"{model} {UNSUPPORTED_LANGUAGE} {', '.join([*tags, known] if known else tags)}" if tags else model
         for (model, known), tags in languages_of.items()
     ]
+
+
+def duration(seconds: float | None) -> str:
+    """A time as people say it."""
+    if seconds is None:
+        return "-"
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} s"

@@ -15,7 +15,7 @@ import polars as pl
 
 from .. import runs as run_store
 from ..analysis.study import Failure
-from ..errors import CannotWrite, IsoglossError, short_message
+from ..errors import CannotWrite, IsoglossError, UnknownName, short_message
 from ..items import Item, Items, Problem, group_by, items_hash
 from ..models.journal import Journal, open_journal
 from ..progress import Progress, silent
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..models.questions import Asking
 
 JOURNAL = "journal.jsonl"
+CLUSTER, ITEM = "cluster", "item"  # what comes in random order
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Cell:
     """The items of one data set in one language, under one method with its options; `notes` must be said with it.
 
     Clusters are scored in a random order that a seed and their names decide, so that the first parts are a random sample of
-    clusters, the same for all models and languages. `labels` are columns that all its scores share: `model`, when a study calls the model by another name than its
+    clusters, the same for all models and languages. With `order` as `item`, they are a random sample of items. `labels` are columns that all its scores share: `model`, when a study calls the model by another name than its
     checkpoint's, and the facts that a study states about the model.
     """
 
@@ -79,6 +80,7 @@ class Cell:
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     part_size: int = 0
+    order: str = CLUSTER
 
     @cached_property
     def ask(self) -> Ask:
@@ -104,7 +106,7 @@ class Cell:
         """
         most, size = self.part_size or self.method.part, 0
         parts: list[list[Item]] = [[]]
-        for cluster in group_by(order_clusters(self.items), cluster_of).values():
+        for cluster in order_units(self.items, self.order):
             whole = sum(len(item.candidates) for item in cluster)
             if parts[-1] and size + whole > most:
                 parts.append([])
@@ -136,11 +138,13 @@ def cluster_of(item: Item) -> str:
     return item.cluster or item.id
 
 
-def order_clusters(items: Iterable[Item], seed: int = ORDER_SEED) -> tuple[Item, ...]:
-    """The items, cluster by cluster, the clusters in an order that is random but the same wherever they are scored."""
-    clusters = group_by(items, cluster_of)
-    drawn = {name: hashlib.sha256(f"{seed} {name}".encode()).hexdigest() for name in clusters}
-    return tuple(item for name in sorted(clusters, key=drawn.__getitem__) for item in clusters[name])
+def order_units(items: Iterable[Item], unit: str = CLUSTER) -> list[list[Item]]:
+    """The items by cluster, or one by one, in an order that is random but the same wherever they are scored."""
+    if unit not in (CLUSTER, ITEM):
+        raise UnknownName("order", unit, (CLUSTER, ITEM))
+    units = group_by(items, cluster_of if unit == CLUSTER else lambda item: item.id)
+    drawn = {name: hashlib.sha256(f"{ORDER_SEED} {name}".encode()).hexdigest() for name in units}
+    return [units[name] for name in sorted(units, key=drawn.__getitem__)]
 
 
 @dataclass(frozen=True, slots=True)

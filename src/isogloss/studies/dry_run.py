@@ -13,6 +13,7 @@ from ..analysis.study import Failure
 from ..errors import IsoglossError
 from ..models.load import fetch_source, has_weights, open_model, open_outline
 from ..models.memory import choose_device, memory_line
+from ..reports.numbers import duration
 from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
 from .cells import Cell, Running, group_cells, group_parts, is_alone
@@ -169,13 +170,3 @@ def forecasts_as_text(rows: Sequence[Forecast]) -> str:
     remark = "{} cells, {} items, {} questions, {} of them unique, {} tokens, {} to read".format(len(rows), *sums)
     heading = ["model", "dataset", "language", "method", "items", "parts", *COUNTS, "time"]
     return as_text(Grid(heading, shown, 4, (remark + total,)))
-
-
-def duration(seconds: float | None) -> str:
-    """A time as people say it."""
-    if seconds is None:
-        return "-"
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.1f} s"

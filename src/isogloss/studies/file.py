@@ -187,6 +187,7 @@ class Opening(BaseModel):
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     token_budget: int | None = Field(default=None, ge=1)
     part_size: int | None = Field(default=None, ge=1)
+    order: Literal["cluster", "item"] = "cluster"
     offline: bool = False
     allow_pickle: bool = False
 
@@ -207,6 +208,9 @@ class StudyFile(BaseModel):
         default=None, min_length=1, description="A page to write into the study's folder: report.html"
     )
     claims: str | None = Field(default=None, min_length=1, description="A file of claims to test on the whole study.")
+    until: str | None = Field(
+        default=None, min_length=1, description="A stopping rule for each cell: ss±2, ss!=50, ss within 2 of RUNS."
+    )
     training: tuple[HeadTraining, ...] = Field(default=(), description="Next-sentence heads to train before scoring.")
     tables: tuple[LayoutRequest, ...] = Field(default=(), description="Tables to write to tables.md and tables.tex.")
     figures: tuple[StudyFigure, ...] = Field(default=(), description="Figures to draw into the folder figures.")

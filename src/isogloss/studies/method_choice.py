@@ -191,7 +191,8 @@ def _plan_cell(name: str, rows: Sequence[Item], *, model: Model, planned: Planne
     filled = fill_options(name, method, chosen=chosen)
     check_model(name, method, model=model, options=filled)
     fitting = fitting_items(name, method, rows=rows, options=filled)
-    cell = Cell(tuple(fitting), name, method, filled, labels=planned.labels, part_size=planned.loading.part_size or 0)
+    size, order = planned.loading.part_size or 0, planned.loading.order
+    cell = Cell(tuple(fitting), name, method, filled, labels=planned.labels, part_size=size, order=order)
     notes = [f"{_tasks(rows)} items were scored by '{cell.label}', chosen by auto"] if auto else []
     if len(fitting) < len(rows):
         unfit = [item.id for item in rows if not (method.suits(item) and method.admits(item, filled))]

@@ -36,6 +36,7 @@ from .method_choice import (
     notice_languages,
     problems_of,
 )
+from .stopping import rule_beside
 from .training import path_beside
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     methods = [*study.methods, *(method for data in study.data for method in data.methods)]
     try:
         _check_names(study, methods, base=path.parent)
+        until = rule_beside(study.until, path.parent, unit=study.loading.order) if study.until else None
         models = [_named(model, path.parent) for model in study.models]
         with offline_mode(loading.offline):
             read_once = cache(_read_items)  # several blocks of data may have one source
@@ -169,7 +171,7 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     if not cells and not lacking:
         raise IsoglossError(f"{path}: no model has a checkpoint for a language of the data, so there is nothing to do.")
     plan = StudyPlan(tuple(cells), tuple(lacking), measuring, study, path, partial=bool(subset.only))
-    return _check_cells(plan)
+    return _check_cells(replace(plan, until=until))
 
 
 def replace_set(values: dict[str, Any], **changes: Any) -> dict[str, Any]:

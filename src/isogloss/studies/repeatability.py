@@ -10,7 +10,7 @@ import polars as pl
 
 from ..errors import IsoglossError
 from ..items import group_by
-from .cells import Cell, order_clusters
+from .cells import Cell, order_units
 
 if TYPE_CHECKING:
     from ..models.model import Model
@@ -29,7 +29,7 @@ def repeat_cell(cell: Cell, model: Model, *, rows: pl.DataFrame) -> dict[str, An
     from ..models.engine import run_all
 
     other, count = again
-    sample = order_clusters(cell.items)[:count]
+    sample = [item for unit in order_units(cell.items, cell.order) for item in unit][:count]
     try:
         asking = [cell.ask(item, other, options=cell.options) for item in reversed(sample)]
         second = cell.method.holds.table(row for part in run_all(other, asking) for row in part)

@@ -30,7 +30,7 @@ from .costs import announce_plan
 from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan, plan_evaluation
 from .run_files import LIBRARIES
-from .stopping import stop_cells
+from .stopping import Stopping, parse_rule, stop_cells
 
 WAIT = 300  # seconds that workers have to start
 
@@ -68,7 +68,7 @@ def _score(
     plan: StudyPlan, *, out: StoragePath | None, cluster: Cluster | None, progress: Progress, strict: bool
 ) -> Study:
     """The scores of all cells; families that need no machine of their own, such as servers, are always asked from here."""
-    stop = stop_cells(plan.until, mode=plan.measuring.mode) if plan.until else None
+    stop = _find_stop(plan, out=out, cluster=cluster) if plan.until else None
     running = Running(out, None, progress, None if strict else list(plan.failures), stop)
     groups = plan.by_checkpoint()
     record_cells(out, plan.names())
@@ -90,6 +90,18 @@ def _score(
         measuring=plan.measuring,
         texts=texts if len(texts) == len(kept) else (),
     )
+
+
+def _find_stop(plan: StudyPlan, *, out: StoragePath | None, cluster: Cluster | None) -> Stopping:
+    """What looks at the parts of each cell; a rule that cannot work is refused before a model is opened."""
+    rule = str(plan.until)
+    if cluster is not None:
+        raise IsoglossError("--until looks at the parts one after the other, so it does not go with a cluster.")
+    if out is None:
+        raise IsoglossError("A stopping rule looks at the parts that are written. Give a folder for them: out=FOLDER.")
+    for unit in dict.fromkeys(cell.loading.order for cell in plan.cells):
+        parse_rule(rule, unit=unit)
+    return stop_cells(rule, mode=plan.measuring.mode)
 
 
 def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: Running) -> list[CellResult]:
@@ -124,6 +136,7 @@ def score_items(
     method: str = "auto",
     options: Mapping[str, str] | None = None,
     out: StoragePath | None = None,
+    until: str | None = None,
     loading: Loading = DEFAULT_LOADING,
     progress: Progress = silent,
 ) -> Scored:
@@ -135,7 +148,7 @@ def score_items(
     plan = _add_opened(plan, opened, cell=PlannedCell("", items, method, options or {}, loading=loading))
     if plan.failures:
         raise nothing_done(plan.failures)
-    return execute(plan, out=out, progress=progress, strict=True).scores
+    return execute(replace(plan, until=until), out=out, progress=progress, strict=True).scores
 
 
 def _split_models(models: str | Path | Model | Sequence[str | Path | Model]) -> tuple[list[str], dict[str, Model]]:

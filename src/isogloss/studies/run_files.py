@@ -63,7 +63,7 @@ def run_info(cell: Cell, model: Model) -> dict[str, Any]:
             "options": {name: value for name, value in cell.options.items() if name not in unset},
             "version": cell.method.version,
             "part": cell.part_size or cell.method.part,
-            "order": ORDER_SEED,
+            "order": ORDER_SEED if cell.order == "cluster" else f"{cell.order} {ORDER_SEED}",
             **({"identity": identity} if identity else {}),
             **({"asked": asked} if asked else {}),
         },

@@ -95,7 +95,8 @@ def _unit_costs(planned: Sequence[PlannedCell]) -> dict[tuple[str, int], int]:
     for cell in planned:
         method = registry.get("method", "likelihood" if cell.method == "auto" else cell.method.replace("-", "_"))
         for (_, language), rows in group_by(cell.items, lambda item: (item.dataset, item.language)).items():
-            parts = Cell(tuple(rows), cell.method, method, part_size=cell.loading.part_size or 0).parts
+            size, order = cell.loading.part_size or 0, cell.loading.order
+            parts = Cell(tuple(rows), cell.method, method, part_size=size, order=order).parts
             for number, part in enumerate(parts):
                 letters = sum(1 + len(candidate.text) for item in part for candidate in item.candidates)
                 costs[language, number] = costs.get((language, number), 0) + letters
@@ -107,6 +108,8 @@ def run_shard(plan: StudyPlan, shard: Shard, *, out: StoragePath, progress: Prog
 
     Other processes may work in the folder at the same time. A share that was lost is scored by running it again.
     """
+    if plan.until:
+        raise IsoglossError("A stopping rule looks at the parts one after the other, so it does not go with --shard.")
     if isinstance(out, RemotePath):
         raise IsoglossError(f"Shards need a folder that all of them see, not {out}. Choose one with --out.")
     owners = assign_units(plan, shard.count)

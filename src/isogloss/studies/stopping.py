@@ -1,12 +1,10 @@
 """Stopping early: rules such as "ss±2" that say, from the scores so far, whether the answer is sure."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -19,16 +17,15 @@ from ..runs import find_runs, read_scored
 from ..scores import KEY, Scored
 from ..stats.resampling import Array
 from ..stats.sequences import ClusterSampling, as_difference, differences_as_shares, sequence_interval
-
-if TYPE_CHECKING:
-    from .cells import Cell
+from .cells import CLUSTER, ITEM, Cell
+from .training import path_beside
 
 BENCHMARK, POPULATION = "benchmark", "population"
-CLUSTER, ITEM = "cluster", "item"
 ESTIMANDS = {
-    BENCHMARK: "on this benchmark (clusters drawn without replacement)",
+    BENCHMARK: "on this benchmark (drawn without replacement)",
     POPULATION: "in the population that the benchmark's targets come from",
 }
+IN_POPULATION = " in the population"  # at the end of a rule
 PRECISION, THRESHOLD, BASELINE = "precision", "threshold", "baseline"
 NUMBER = r"(\d+(?:\.\d+)?)"
 FORMS = {
@@ -38,6 +35,7 @@ FORMS = {
 }
 HOPELESS = 1.5  # times the wanted precision: a projection this far off is not put right by the clusters that are left
 Stop = Callable[[Scored], str | None]
+Stopping = Callable[[Cell, Scored], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +55,17 @@ class StoppingRule:
 
 
 def parse_rule(text: str, *, estimand: str = BENCHMARK, unit: str = CLUSTER) -> StoppingRule:
-    """The rule that a text such as `ss±2`, `ss!=50` or `ss within 2 of runs/base` stands for."""
+    """The rule that a text such as `ss±2`, `ss!=50` or `ss within 2 of runs/base` stands for.
+
+    A text that ends with `in the population` is about the population of targets.
+    """
+    if text.strip().endswith(IN_POPULATION):
+        text, estimand = text.strip().removesuffix(IN_POPULATION), POPULATION
     if estimand not in ESTIMANDS:
         raise UnknownName("estimand", estimand, ESTIMANDS)
     if unit == ITEM and estimand == POPULATION:
         raise IsoglossError(
-            "For the population of targets, whole clusters must come in random order, not single items."
+            "For the population of targets, whole clusters must come in random order, not single items (--order cluster)."
         )
     for kind, form in FORMS.items():
         match = form.fullmatch(text.strip())
@@ -82,6 +85,15 @@ def parse_rule(text: str, *, estimand: str = BENCHMARK, unit: str = CLUSTER) -> 
     raise IsoglossError(
         f"'{text}' is no stopping rule. Write ss±2 (to within 2 points), ss!=50 (not 50), or ss within 2 of RUNS."
     )
+
+
+def rule_beside(text: str, base: Path, *, unit: str = CLUSTER) -> str:
+    """The rule of a file in a folder: its baseline is found from there."""
+    baseline = parse_rule(text, unit=unit).baseline
+    if baseline is None:
+        return text
+    before, _, after = text.rpartition(baseline)
+    return before + path_beside(base, baseline) + after
 
 
 def cluster_sizes(items: pl.DataFrame, *, unit: str = CLUSTER) -> dict[str, int]:
@@ -121,7 +133,7 @@ def make_stop(
     return stop
 
 
-def stop_cells(until: str, *, mode: str) -> Callable[[Cell, Scored], str | None]:
+def stop_cells(until: str, *, mode: str) -> Stopping:
     """A function of a cell and its scores so far that gives the reason to stop, by a rule such as `ss±2`."""
     rule = parse_rule(until)
     baseline = read_scored(find_runs(rule.baseline)) if rule.baseline else None
@@ -129,7 +141,8 @@ def stop_cells(until: str, *, mode: str) -> Callable[[Cell, Scored], str | None]
 
     def stop(cell: Cell, scored: Scored) -> str | None:
         if id(cell) not in stops:
-            stops[id(cell)] = make_stop(rule, cluster_sizes(cell.table), baseline=baseline, mode=mode)
+            sizes = cluster_sizes(cell.table, unit=cell.order)
+            stops[id(cell)] = make_stop(parse_rule(until, unit=cell.order), sizes, baseline=baseline, mode=mode)
         return stops[id(cell)](scored)
 
     return stop

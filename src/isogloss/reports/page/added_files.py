@@ -1,6 +1,6 @@
 """Extras: what other commands found about the same models, as files that a report takes in beside the runs.
 
-A file is known by what is in it. JSON: what `gate`, `robustness`, `controls` and `agreement` print with `--format json`.
+A file is known by what is in it. JSON: what `gate`, `change`, `robustness`, `controls` and `agreement` print with `--format json`.
 CSV or Parquet: a table of shares (model, language, set, concept, term, share) or of answers (model, language, prompt,
 verdict, share), with shares between 0 and 1; both may have the columns low and high.
 """
@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from ...analysis.agreements import Agreement
+from ...analysis.changes import Changes, GroupChange
 from ...analysis.claim_evidence import ClaimPart
 from ...analysis.claims import ClaimVerdict
 from ...analysis.controls import Control
@@ -36,6 +37,7 @@ class Extras:
     agreements: tuple[Agreement, ...] = ()
     controls: tuple[Control, ...] = ()
     claims: tuple[ClaimVerdict, ...] = ()
+    changes: tuple[Changes, ...] = ()
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
     title: str = ""
@@ -86,16 +88,20 @@ def _read_json(path: Path) -> tuple[str, list[Any]]:
         "agreements": _agreement,
         "controls": lambda entry: Control(**entry),
         "verdicts": _verdict,
+        "changes": lambda entry: GroupChange(**entry),
     }
     kind = next((name for name in makers if isinstance(content, dict) and name in content), None)
     if kind is None:
         raise BadData(
             path,
             None,
-            "a JSON file for a report is what gate, robustness, controls or agreement print with --format json.",
+            "a JSON file for a report is what gate, change, robustness, controls or agreement print with --format json.",
         )
     try:
-        return "claims" if kind == "verdicts" else kind, [makers[kind](entry) for entry in content[kind]]
+        entries = [makers[kind](entry) for entry in content[kind]]
+        if kind == "changes":  # a table for each file: its first row is the whole, and its notes name the two runs
+            return kind, [Changes(tuple(entries), notes=tuple(content["notes"]))] if entries else []
+        return "claims" if kind == "verdicts" else kind, entries
     except (TypeError, KeyError, ValueError) as error:
         raise BadData(path, None, f"'{kind}' is not what this Isogloss writes. Make the file again.") from error
 

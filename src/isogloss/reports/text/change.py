@@ -1,9 +1,11 @@
-"""Changes and series as tables and sentences for a terminal."""
+"""Changes, series and planned sizes as tables and sentences for a terminal."""
 
 from ... import registry
 from ...analysis.changes import CHANGED, EQUIVALENT, NOT_INTERPRETABLE, UNDECIDED, Changes, GroupChange
+from ...analysis.planning import SizePlan
 from ...analysis.series import Series
-from ..numbers import format_value, merge_notes, metric_name, p_value
+from ...results import Results
+from ..numbers import duration, format_value, merge_notes, metric_name, p_value
 from .table import Grid, as_text
 
 STATES = (CHANGED, EQUIVALENT, UNDECIDED, NOT_INTERPRETABLE)
@@ -119,3 +121,31 @@ def series_as_text(series: Series) -> str:
     first = series[0]
     head = f"{metric_name(first.metric)} of {len(series)} runs on {first.n} items in {first.clusters} clusters"
     return "\n".join([head, "", as_text(series_grid(series))])
+
+
+def sizes_grid(plans: Results[SizePlan]) -> Grid:
+    """One row per language: what is needed, what the pilot has and can show, and what one run costs."""
+    prices = any(row.cost is not None for row in plans)
+    heading = ["language", "items", "clusters", "pilot's clusters", "enough", "pilot shows", "tokens", "time"]
+    rows = [
+        [
+            row.group.get("language", "all"),
+            f"{row.items:,}",
+            f"{row.clusters:,}",
+            f"{row.at_hand:,}",
+            "yes" if row.enough else "no",
+            format_value(row.smallest),
+            "-" if row.tokens is None else f"{row.tokens:,}",
+            duration(row.seconds),
+            *(["-" if row.cost is None else f"{row.cost:.4g}"] if prices else []),
+        ]
+        for row in plans
+    ]
+    return Grid([*heading, *(["cost"] if prices else [])], rows, 1, tuple(plans.notes))
+
+
+def sizes_as_text(plans: Results[SizePlan]) -> str:
+    """What is planned for, and the table."""
+    first = plans[0]
+    head = f"To see a difference of {first.difference:g} in {metric_name(first.metric)} with power {first.power:g} (two-sided, 5 %):"
+    return "\n".join([head, "", as_text(sizes_grid(plans))])

@@ -15,6 +15,7 @@ from ...analysis.explanations import Explanation
 from ...analysis.mbe_tests import MbeTest
 from ...analysis.measures import Measure
 from ...analysis.mixed import MixedModel
+from ...analysis.planning import SizePlan
 from ...analysis.rankings import Rank
 from ...analysis.robustness import RobustnessReport
 from ...analysis.series import SeriesStep
@@ -53,6 +54,7 @@ _show(Measure, View("measures", measures.measures_as_text, measures.grid, whole=
 _show(Comparison, View("comparisons", comparisons.comparisons_as_text, comparisons.grid, whole=True))
 _show(GroupChange, View("changes", change.changes_as_text, change.grid, whole=True))
 _show(SeriesStep, View("steps", change.series_as_text, change.series_grid, whole=True))
+_show(SizePlan, View("plans", change.sizes_as_text, change.sizes_grid))
 _show(Agreement, View("agreements", grid=comparisons.agreement_grid))
 _show(LabelAgreement, View("agreements", grid=annotators.agreement_grid))
 _show(Control, View("controls", analyses.controls_as_text))
