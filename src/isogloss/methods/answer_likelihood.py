@@ -124,7 +124,9 @@ def choices_of(values: Answer) -> tuple[Answer, list[int]]:
 def check_options(options: Options) -> None:
     """Refuse options that do not fit together."""
     if options["unknown"] != "one" and options["options"] != "hidden":
-        raise IsoglossError("The options that are listed have one wording of unknown. Use options=hidden, or unknown=one.")
+        raise IsoglossError(
+            "The options that are listed have one wording of unknown. Use options=hidden, or unknown=one."
+        )
     if options["unknown"] == "sum" and (options["length"], options["prior"]) != ("sum", "kept"):
         raise IsoglossError("Only probabilities can be summed. Use unknown=sum with length=sum and prior=kept.")
 
