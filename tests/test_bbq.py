@@ -311,6 +311,17 @@ def test_published_answers_become_choices_of_each_format(tmp_path):
     assert set(table["quantity"]) == {"choice"}
 
 
+def test_published_answers_are_imported_as_a_run_of_each_format(tmp_path, command):
+    rows = [bbq_row(example_id=n, context=f"Text {n}.", m_pred_race="the aunt", m_pred_arc="not known") for n in range(3)]
+    path = write_jsonl(tmp_path / "preds_Age.jsonl", rows)
+    words = ("--data", path, "--layout", "bbq", "--out", tmp_path / "runs")
+    status, out, error = command("data", "import", path, *words)
+    assert (status, len(out.splitlines())) == (0, 2)
+    assert error == "· 3 answers of m_race: 3 target\n· 3 answers of m_arc: 3 unknown\n"
+    measures = ig.measure(ig.load(tmp_path / "runs"), metrics=["accuracy_ambiguous"], by=["model"])
+    assert {row.group["model"]: row.value for row in measures} == {"m_race": 0, "m_arc": 100}
+
+
 def test_a_file_without_answers_is_named(tmp_path):
     items = read_bbq(tmp_path, bbq_row())
     with pytest.raises(IsoglossError, match=r"Age\.jsonl: has no answers: their columns are named like"):

@@ -27,6 +27,8 @@ LIST = "A) The aunt\nB) Not known\nC) The niece"
         ("C) 侄女", CHINESE, "zh", 2),
         ("Resposta: B", SPANISH, "ca", 1),
         ("No puedo responder a eso.", SPANISH, "es", "refused"),
+        ("A is the correct answer. The text states that", ENGLISH, "en", 0),
+        ("A, B, C.", ENGLISH, "en", "restated"),
         (LIST, ENGLISH, "en", "restated"),
         (f"{LIST}\n\nAnswer: C", ENGLISH, "en", 2),
         (f"The options are:\n{LIST}", ENGLISH, "en", "restated"),

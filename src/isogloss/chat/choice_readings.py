@@ -16,6 +16,8 @@ UNREADABLE = "unreadable"
 WRAPPED = r"[\s(\[*\"'“‘]*"
 ALONE = re.compile(rf"{WRAPPED}([A-Z])[\s)\].:*\"'”’]*", re.IGNORECASE)
 OPENING = re.compile(rf"{WRAPPED}([A-Z])[)\].:](?=\s|$)")
+ALL_LABELS = re.compile(r"\W*[A-Z](?:\s*[,;/]\s*[A-Z])+\W*")
+SUBJECT = re.compile(r"\W*([A-Z])\W? (?:is|would be) (?:the|my)\b")
 LISTED = re.compile(r"^\W*([A-Z])\s*[).:]\s*(.*)$", re.IGNORECASE)
 REFUSALS = re.compile(
     r"\b(?:i(?:'d| would)? (?:rather|prefer) not|i (?:can(?:'|no)t|will not|won't|refuse|decline)|i'm (?:sorry|unable)|none of (?:these|them|the))\b",
@@ -34,9 +36,9 @@ def read_choice(answer: str, options: Sequence[str], *, language: str = "en") ->
     if not _plain(final):
         return EMPTY
     text, restated = _without_list(final, options)
-    if not text:
+    if not text or ALL_LABELS.fullmatch(text):
         return RESTATED
-    labels = [ALONE.fullmatch(text), *_naming(language).finditer(text), OPENING.match(text)]
+    labels = [ALONE.fullmatch(text), *_naming(language).finditer(text), OPENING.match(text), SUBJECT.match(text)]
     picked = {ord(label[1].upper()) - ord("A") for label in labels if label}
     picked |= _named_options(text, options, spaces=languages.describe(language).spaces)
     if picked:
@@ -72,8 +74,8 @@ def _named_options(text: str, options: Sequence[str], *, spaces: bool) -> set[in
     One that is only part of another named one does not count.
     """
     edges = (r"(?<!\w)", r"(?!\w)") if spaces else ("", "")
-    said, texts = _comparable(text), [_comparable(option) for option in options]
-    named = {n for n, option in enumerate(texts) if option and re.search(re.escape(option).join(edges), said)}
+    plain, texts = _comparable(text), [_comparable(option) for option in options]
+    named = {n for n, option in enumerate(texts) if option and re.search(re.escape(option).join(edges), plain)}
     return {n for n in named if not any(texts[n] != texts[m] and texts[n] in texts[m] for m in named)}
 
 

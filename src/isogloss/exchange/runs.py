@@ -13,6 +13,8 @@ from ..run_names import fingerprint
 from ..runs import Run, find_runs, finish_run, open_run, read_items, read_scored, write_part
 from ..scores import ROW_SCHEMA, Scored, item_table, scored_from_values
 from ..storage import StoragePath
+from .bbq import METHOD as BBQ_METHOD
+from .bbq import read_answers
 from .gest import read_differences, split_name
 from .inspect import read_choices
 from .lm_eval import model_of_samples, read_samples, write_samples
@@ -23,6 +25,7 @@ METHODS = {
     "lm-eval": "lm-eval",
     "inspect": "inspect",
     "gest": "gest",
+    "bbq": BBQ_METHOD,
 }  # by layout
 LAYOUTS = tuple(METHODS)
 
@@ -36,8 +39,8 @@ def read_scores(
     """
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
-    if layout == "inspect":
-        scored = read_choices(path, items, model=model)
+    if layout in ("inspect", "bbq"):
+        scored = read_choices(path, items, model=model) if layout == "inspect" else read_answers(path, items, model=model)
         return scored, dict(scored.table.select("candidate", "value").iter_rows()), items
     notes: list[str] = []
     if layout == "lm-eval":
@@ -64,19 +67,42 @@ def read_scores(
 def import_run(
     path: Path, items: Items, *, root: StoragePath, layout: str = LAYOUTS[0], model: str | None = None
 ) -> Run:
-    """A run of the items that the file has scores for."""
+    """A run of the items that the file has scores for; of a file with several models, the first one's."""
+    return import_runs(path, items, root=root, layout=layout, model=model)[0]
+
+
+def import_runs(
+    path: Path, items: Items, *, root: StoragePath, layout: str = LAYOUTS[0], model: str | None = None
+) -> list[Run]:
+    """A run for each model in the file, of the items that it has scores for."""
     for kind, several in (("language", {i.language for i in items}), ("data set", {i.dataset for i in items})):
         if len(several) > 1:
             raise IsoglossError(f"A run holds one {kind}; the data has {', '.join(sorted(several))}. Give one of them.")
     scored, values, items = read_scores(path, items, layout=layout, model=model)
-    name = str(scored.table["model"][0])
+    names = scored.table["model"].unique(maintain_order=True).to_list()
+    if len(names) == 1:
+        return [_write_run(scored, items, values=values, root=root)]
+    runs = []
+    for name in names:
+        table = scored.table.filter(pl.col("model") == name)
+        others = {other for other in names if other != name}
+        notes = tuple(note for note in scored.notes if not any(f" {other}:" in note for other in others))
+        part = replace(scored, table=table, notes=notes)
+        values = dict(table.select("candidate", "value").iter_rows())
+        runs.append(_write_run(part, items, values=values, root=root))
+    return runs
+
+
+def _write_run(scored: Scored, items: Items, *, values: dict[str, float], root: StoragePath) -> Run:
+    """The run of one model's scores."""
+    name, method = str(scored.table["model"][0]), str(scored.table["method"][0])
     ids = set(scored.table["id"])
     kept = tuple(item for item in items if item.id in ids)
     info = {
         "model": name,
         "dataset": kept[0].dataset,
         "language": kept[0].language,
-        "method": METHODS[layout],
+        "method": method,
         "parts": 1,
         "items": len(kept),
         "skipped": dict(scored.skipped),
@@ -85,7 +111,7 @@ def import_run(
             "scores": fingerprint(values),
             "data": items_hash(kept),
             "model": name,
-            "method": METHODS[layout],
+            "method": method,
         },
     }
     run = open_run(root, info=info, items=item_table(Items(kept, items.problems)))
