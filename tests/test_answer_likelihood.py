@@ -168,11 +168,11 @@ def test_a_language_without_prompts_says_where_to_add_them():
 def test_a_language_asks_with_every_slot_and_different_wordings_of_unknown(tag):
     words = question_words_of(languages.get(tag))
     text = words.continued(context="{question}", question="Q{options}", options=("one", "two"))
-    assert "{question}" in text and "Q{options}" in text and "\n- one\n- two\n" in text
+    assert all(part in text for part in ("{question}", "Q{options}", "\n- one\n- two\n"))
     assert "\n-" not in words.continued(context="C", question="Q", options=())
     assert len(set(words.unknown)) == len(words.unknown) > 3
     asked = words.asked("question", context="C", question="Q", options={"A": "one", "B": "two"})
-    assert "A) one\nB) two" in asked and "A, B" in asked
+    assert all(part in asked for part in ("A) one\nB) two", "A, B"))
 
 
 def test_a_section_of_questions_is_checked():

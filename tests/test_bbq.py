@@ -312,7 +312,9 @@ def test_published_answers_become_choices_of_each_format(tmp_path):
 
 
 def test_published_answers_are_imported_as_a_run_of_each_format(tmp_path, command):
-    rows = [bbq_row(example_id=n, context=f"Text {n}.", m_pred_race="the aunt", m_pred_arc="not known") for n in range(3)]
+    rows = [
+        bbq_row(example_id=n, context=f"Text {n}.", m_pred_race="the aunt", m_pred_arc="not known") for n in range(3)
+    ]
     path = write_jsonl(tmp_path / "preds_Age.jsonl", rows)
     words = ("--data", path, "--layout", "bbq", "--out", tmp_path / "runs")
     status, out, error = command("data", "import", path, *words)

@@ -40,7 +40,9 @@ def read_scores(
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
     if layout in ("inspect", "bbq"):
-        scored = read_choices(path, items, model=model) if layout == "inspect" else read_answers(path, items, model=model)
+        scored = (
+            read_choices(path, items, model=model) if layout == "inspect" else read_answers(path, items, model=model)
+        )
         return scored, dict(scored.table.select("candidate", "value").iter_rows()), items
     notes: list[str] = []
     if layout == "lm-eval":

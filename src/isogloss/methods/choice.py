@@ -53,9 +53,17 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
         shown = tuple(candidate.id for candidate in order)
         rows.append(
             ChoiceAnswer(
-                *item.key, shown[0], form, sample, shown,
-                tuple(candidate.role for candidate in order), tuple(texts[name] for name in shown),
-                reply.text, reply.finish, reply.prompt_tokens, reply.answer_tokens,
+                *item.key,
+                shown[0],
+                form,
+                sample,
+                shown,
+                tuple(candidate.role for candidate in order),
+                tuple(texts[name] for name in shown),
+                reply.text,
+                reply.finish,
+                reply.prompt_tokens,
+                reply.answer_tokens,
             )  # fmt: skip
         )
     return rows

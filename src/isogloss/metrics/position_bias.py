@@ -23,7 +23,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     pairs = tuple(permutations(range(count), 2))
 
     def finish(sums: Array) -> Array:
-        return 100 * (sums.max(axis=-1) - sums.min(axis=-1)) / sums.sum(axis=-1)
+        return np.asarray(100 * (sums.max(axis=-1) - sums.min(axis=-1)) / sums.sum(axis=-1))
 
     picked = sums.sum(1) > 0
     kept = items.filter(pl.Series(picked))
