@@ -72,13 +72,11 @@ def pull(
         typer.echo(line)
 
 
-NOTED = ("inspect", "bbq")  # layouts of answers, whose readings are worth a line
-
 Layout = typer.Option(
     "stereoset-predictions",
     "--layout",
     help="The layout of the file: stereoset-predictions, lm-eval (that harness's log of samples), inspect (its .eval "
-    "logs; import only), gest (its score files; import only), bbq (its published answers; import only), or every-eval-ever (export only).",
+    "logs; import only), gest (its score files; import only), bbq (its published answers; import only), lm-eval-bbq (samples of that harness's BBQ; import only), or every-eval-ever (export only).",
 )
 
 
@@ -96,7 +94,7 @@ def import_scores(
     reader: str = options.Reader,
 ) -> None:
     """Import another tool's scores as a run."""
-    from ..exchange.runs import import_runs
+    from ..exchange.runs import CHOICE_READERS, import_runs
     from ..files.sources import read
     from ..runs import read_scored
 
@@ -107,7 +105,7 @@ def import_scores(
         skip_bad=skip_bad,
     )
     for run in import_runs(file, items, root=out, layout=layout, model=model):
-        for note in read_scored([run]).notes if layout in NOTED else ():
+        for note in read_scored([run]).notes if layout in CHOICE_READERS else ():
             typer.echo(f"· {note}", err=True)
         typer.echo(str(run.folder))
 

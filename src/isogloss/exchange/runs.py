@@ -1,5 +1,6 @@
 """Score files of other tools become runs, and runs become their files."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from ..runs import Run, find_runs, finish_run, open_run, read_items, read_scored
 from ..scores import ROW_SCHEMA, Scored, item_table, scored_from_values
 from ..storage import StoragePath
 from .bbq import METHOD as BBQ_METHOD
-from .bbq import read_answers
+from .bbq import SAMPLES_METHOD, read_answers, read_bbq_samples
 from .gest import read_differences, split_name
 from .inspect import read_choices
 from .lm_eval import model_of_samples, read_samples, write_samples
@@ -26,8 +27,14 @@ METHODS = {
     "inspect": "inspect",
     "gest": "gest",
     "bbq": BBQ_METHOD,
+    "lm-eval-bbq": SAMPLES_METHOD,
 }  # by layout
 LAYOUTS = tuple(METHODS)
+CHOICE_READERS: dict[str, Callable[..., Scored]] = {  # layouts of picked options, whose readings are worth a note
+    "inspect": read_choices,
+    "bbq": read_answers,
+    "lm-eval-bbq": read_bbq_samples,
+}
 
 
 def read_scores(
@@ -39,11 +46,11 @@ def read_scores(
     """
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
-    if layout in ("inspect", "bbq"):
-        scored = (
-            read_choices(path, items, model=model) if layout == "inspect" else read_answers(path, items, model=model)
-        )
-        return scored, dict(scored.table.select("candidate", "value").iter_rows()), items
+    if layout in CHOICE_READERS:
+        scored = CHOICE_READERS[layout](path, items, model=model)
+        scores = scored.table.filter(pl.col("quantity") == "score")
+        numbers = (scores if scores.height else scored.table).select("candidate", "value")
+        return scored, dict(numbers.iter_rows()), items
     notes: list[str] = []
     if layout == "lm-eval":
         name = model or model_of_samples(path)

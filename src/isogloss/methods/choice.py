@@ -64,7 +64,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
                 reply.finish,
                 reply.prompt_tokens,
                 reply.answer_tokens,
-            )  # fmt: skip
+            )
         )
     return rows
 
