@@ -86,3 +86,11 @@ def test_samples_without_a_temperature_are_an_error():
     with pytest.raises(IsoglossError) as error:
         fill_options("choice", METHOD, chosen={"samples": "2"})
     assert str(error.value) == "2 samples at temperature 0 are all the same. Use temperature=0.7, or samples=1."
+
+
+def test_a_choice_is_shown_with_its_outcomes():
+    from isogloss.reports.text.runs import inspection_as_text
+
+    facts = {"model": "m", "language": "es", "method": "choice", "role": "stereotype", "context": None, "text": "Uno."}
+    row = facts | {"quantity": "choice", "value": 0.5, "pieces": ["stereotype", "refused"]}
+    assert inspection_as_text([row]).endswith("  picked   50.0 % of the answers, which are: stereotype, refused")
