@@ -107,7 +107,7 @@ SAMPLES_METHOD = "lm-eval-bbq"
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class LoggedQuestion:
     """One question of a log: the log-likelihood of each answer in its own wording, the best of *unknown*, and the logged accuracy."""
 
     item: Item
@@ -162,7 +162,7 @@ def _doc(row: Mapping[str, Any], path: Path, *, line: int) -> Mapping[str, Any]:
     return doc
 
 
-def _sample(row: Mapping[str, Any], item: Item, *, path: Path, line: int) -> Sample:
+def _sample(row: Mapping[str, Any], item: Item, *, path: Path, line: int) -> LoggedQuestion:
     """The item's answers and the wordings of *unknown* among the requests, by their texts."""
     arguments, logged = row["arguments"], row.get("acc")
     try:
@@ -176,7 +176,7 @@ def _sample(row: Mapping[str, Any], item: Item, *, path: Path, line: int) -> Sam
     if missing:
         raise BadData(path, line, f"the requests lack the answer '{missing[0]}'.")
     unknown = [value for text, value in values.items() if _is_unknown(text, item)]
-    return Sample(
+    return LoggedQuestion(
         item,
         tuple(values[text] for text in texts),
         max(unknown),
@@ -192,7 +192,7 @@ def _is_unknown(text: str, item: Item) -> bool:
     return text in wordings or any(c.role == UNKNOWN and c.text.strip() == text for c in item.candidates)
 
 
-def _sample_notes(samples: Sequence[Sample]) -> Iterator[str]:
+def _sample_notes(samples: Sequence[LoggedQuestion]) -> Iterator[str]:
     """The accuracy by condition: as logged, with the best of all wordings of *unknown*, and with the item's own."""
     for condition, group in group_by(samples, lambda sample: str(sample.item.tags.get("condition"))).items():
         own, best = (100 * sum(sample.right(best=best) for sample in group) / len(group) for best in (False, True))
