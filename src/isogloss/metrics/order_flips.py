@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from . import Contribution, from_sums, percent
-from ._choices import one_row_per_item, position_metric
+from ._preferences import one_row_per_item, position_metric
 
 ROUNDING = 1e-9  # shares such as 1/3 do not add up exactly
 

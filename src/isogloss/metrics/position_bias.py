@@ -9,7 +9,7 @@ import polars as pl
 from ..errors import IsoglossError
 from ..stats.resampling import Array
 from . import Contribution, Finish, Pieces, from_sums
-from ._choices import one_row_per_item, position_metric
+from ._preferences import one_row_per_item, position_metric
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
