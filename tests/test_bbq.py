@@ -311,6 +311,45 @@ def test_published_answers_become_choices_of_each_format(tmp_path):
     assert set(table["quantity"]) == {"choice"}
 
 
+def test_published_answers_are_imported_as_a_run_of_each_format(tmp_path, command):
+    rows = [
+        bbq_row(example_id=n, context=f"Text {n}.", m_pred_race="the aunt", m_pred_arc="not known") for n in range(3)
+    ]
+    path = write_jsonl(tmp_path / "preds_Age.jsonl", rows)
+    words = ("--data", path, "--layout", "bbq", "--out", tmp_path / "runs")
+    status, out, error = command("data", "import", path, *words)
+    assert (status, len(out.splitlines())) == (0, 2)
+    assert error == "· 3 answers of m_race: 3 target\n· 3 answers of m_arc: 3 unknown\n"
+    measures = ig.measure(ig.load(tmp_path / "runs"), metrics=["accuracy_ambiguous"], by=["model"])
+    assert {row.group["model"]: row.value for row in measures} == {"m_race": 0, "m_arc": 100}
+
+
+def test_samples_of_lm_eval_are_read_again_by_the_texts_of_their_requests(tmp_path, command):
+    docs = [bbq_row(example_id=n, context=f"Text {n}.") for n in range(4)]
+    data = write_jsonl(tmp_path / "Age.jsonl", docs)
+    texts = ("The aunt", "The niece", "Unknown", "Not known", "Cannot answer")
+    logs = [(-2, -3, -9, -8, -1), (-2, -3, -1, -8, -9), (-4, -3, -9, -1, -9), (-1, -3, -9, -8, -7)]
+    samples = [
+        {
+            "doc": doc,
+            "arguments": {f"gen_args_{n}": {"arg_0": "Q", "arg_1": f" {text}"} for n, text in enumerate(texts)},
+            "filtered_resps": [[str(value), "False"] for value in values],
+            "acc": 0.0,
+        }
+        for doc, values in zip(docs, logs, strict=True)
+    ]
+    log = write_jsonl(tmp_path / "samples_bbq.jsonl", samples)
+    words = ("--data", data, "--layout", "lm-eval-bbq", "--model", "m", "--out", tmp_path / "runs")
+    status, _, error = command("data", "import", log, *words)
+    assert status == 0, error
+    assert error == (  # the item's wording, Not known, wins once; some wording wins three times
+        "· accuracy on 4 ambiguous questions: logged 0.0, read again with the best of 3 wordings of unknown 75.0, "
+        "with the question's own wording 25.0\n"
+    )
+    measures = ig.measure(ig.load(tmp_path / "runs"), metrics=["accuracy_ambiguous"], by=[])
+    assert [row.value for row in measures] == [25]
+
+
 def test_a_file_without_answers_is_named(tmp_path):
     items = read_bbq(tmp_path, bbq_row())
     with pytest.raises(IsoglossError, match=r"Age\.jsonl: has no answers: their columns are named like"):

@@ -96,7 +96,10 @@ def test_a_run_holds_one_language_and_data_set(predictions, tmp_path, fact, prob
 def test_an_unknown_layout_is_named(predictions, tmp_path):
     with pytest.raises(IsoglossError) as caught:
         import_run(predictions, ITEMS, root=tmp_path, layout="stereoset")
-    assert str(caught.value) == "No layout named 'stereoset'. Known: gest, inspect, lm-eval, stereoset-predictions."
+    assert (
+        str(caught.value)
+        == "No layout named 'stereoset'. Known: bbq, gest, inspect, lm-eval, lm-eval-bbq, stereoset-predictions."
+    )
     with pytest.raises(IsoglossError) as caught:
         export_runs([tmp_path], tmp_path / "x.json", layout="stereoset")
     assert (

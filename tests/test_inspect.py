@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import isogloss as ig
+from isogloss.chat.choice_readings import read_choice
 from isogloss.errors import IsoglossError
-from isogloss.exchange.inspect import read_choice, read_choices
+from isogloss.exchange.inspect import read_choices
 
 Command = Callable[..., tuple[int, str, str]]
 OPTIONS = ("She baked bread.", "She fixed the engine.", "The moon is dry.")

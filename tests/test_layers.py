@@ -43,7 +43,10 @@ def each(rule: Callable[[str], None]) -> Callable[[], None]:
 CHAT_CORE = [
     "chat.answer_rows",
     "chat.answer_words",
+    "chat.choice_readings",
+    "chat.choice_records",
     "chat.prompt_words",
+    "chat.question_words",
     "chat.readings",
     "chat.records",
     "chat.text_normalisation",

@@ -15,6 +15,7 @@ from typing import Any
 import langcodes
 
 from .chat.prompt_words import find_prompt_problems
+from .chat.question_words import SECTION, find_question_problems
 from .errors import BadData, CannotWrite, IsoglossError, UnknownName
 from .language_names import english_name, find_name, own_name
 from .registry import load_point
@@ -257,4 +258,5 @@ def _file_problems(content: Mapping[str, Any], stem: str) -> list[str]:
         problems.append(f"direction is '{content['direction']}'; use 'ltr' or 'rtl'.")
     if "tag" not in texts and content["tag"] != stem:
         problems.append(f"the tag '{content['tag']}' differs from the file's name.")
+    problems += find_question_problems(content[SECTION]) if SECTION in content else []
     return problems + (find_prompt_problems(content["ask"]) if "ask" in content else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -110,18 +111,27 @@ def answers(numbers: Numbers) -> Scored:
 
 
 def choices(numbers: Numbers) -> Scored:
-    """Three options, of which the first number picks one or none."""
-    made = [
-        (_item(f"i{n}", "intersentence", TRIPLE, cluster=f"t{row[3]}"), int(row[0]) % 4)
-        for n, row in enumerate(numbers)
-    ]
-    return _scored(
-        [
-            Row(one, candidate.id, float(picked == index), quantity="choice")
-            for one, picked in made
-            for index, candidate in enumerate(one.candidates)
-        ]
-    )
+    """Three options in two orders; the first two numbers pick one or none in each."""
+    roles, rows, places = (*TRIPLE, "refused"), [], {}
+    for n, (first, second, _, cluster) in enumerate(numbers):
+        one, picked = _item(f"i{n}", "intersentence", TRIPLE, cluster=f"t{cluster}"), (int(first) % 4, int(second) % 4)
+        places[one.id] = [pick if pick < 3 else -1 for pick in (picked[0], (picked[1] + 1) % 3 if picked[1] < 3 else 3)]
+        for index, candidate in enumerate(one.candidates):
+            share, outcomes = picked.count(index) / 2, tuple(roles[pick] for pick in picked)
+            rows.append(Row(one, candidate.id, share, quantity="choice", pieces=outcomes))
+    scored = _scored(rows)
+    column = pl.Series("places", [places[name] for name in scored.table["id"]], dtype=pl.List(pl.Int64))
+    return replace(scored, table=scored.table.with_columns(column))
+
+
+def contrasts_chosen(numbers: Numbers) -> Scored:
+    """A stereotype and its contrast, of which the first number picks one or none."""
+    rows = []
+    for n, (first, _, _, cluster) in enumerate(numbers):
+        one = _item(f"i{n}", "contrast", (TRIPLE[0], "contrast"), cluster=f"t{cluster}")
+        picked = int(first) % 3
+        rows += [Row(one, c.id, float(picked == i), quantity="choice") for i, c in enumerate(one.candidates)]
+    return _scored(rows)
 
 
 def stereotypes(numbers: Numbers) -> Scored:
@@ -157,6 +167,7 @@ KINDS: dict[str, Callable[[Numbers], Scored]] = {
     "templates": templates,
     "answers": answers,
     "choices": choices,
+    "contrasts_chosen": contrasts_chosen,
     "stereotypes": stereotypes,
     "questions": questions,
 }

@@ -170,6 +170,10 @@ def judge_both(metric: str, sides: Mapping[str, Competence]) -> Competence:
 
 
 def _estimate(metric: Metric, part: Part, *, mode: str) -> Contribution | None:
+    if not metric.roles:
+        rows = part.rows.filter(pl.col("quantity") == metric.quantity).drop_nulls("value")
+        fitting = rows.height and metric.fits(rows)
+        return metric.contribute(rows.sort("cluster", maintain_order=True), mode) if fitting else None
     if part.whole.items_of(metric.quantity) is None and not set(metric.roles) <= part.roles:
         return None
     items = part.items(metric.quantity)

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from .. import runs
+from .. import registry, runs
 from ..chat.answer_words import asked_prompts
 from ..chat.records import ANSWERS
 from ..chat.verdicts import read_answers
@@ -42,6 +42,8 @@ def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
         rows = [
             read_answers(part, asked).rename({"text": "answer"}) if "prompt" in part.columns else part for part in rows
         ]
+        if not run.holds_scores and run.info.get("holds") != ANSWERS.name:
+            rows = [registry.get("method", run.method).read(part, run.info) for part in rows]
         key = [*KEY, "candidate"]
         joined = texts.join(pl.concat(rows), on=key, how="left", maintain_order="left") if rows else texts
         for row in joined.iter_rows(named=True):

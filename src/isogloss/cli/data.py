@@ -76,7 +76,7 @@ Layout = typer.Option(
     "stereoset-predictions",
     "--layout",
     help="The layout of the file: stereoset-predictions, lm-eval (that harness's log of samples), inspect (its .eval "
-    "logs; import only), gest (its score files; import only), or every-eval-ever (export only).",
+    "logs; import only), gest (its score files; import only), bbq (its published answers; import only), lm-eval-bbq (samples of that harness's BBQ; import only), or every-eval-ever (export only).",
 )
 
 
@@ -94,7 +94,7 @@ def import_scores(
     reader: str = options.Reader,
 ) -> None:
     """Import another tool's scores as a run."""
-    from ..exchange.runs import import_run
+    from ..exchange.runs import CHOICE_READERS, import_runs
     from ..files.sources import read
     from ..runs import read_scored
 
@@ -104,10 +104,10 @@ def import_scores(
         columns=options.split_columns(columns, encoding=encoding, reader=reader),
         skip_bad=skip_bad,
     )
-    run = import_run(file, items, root=out, layout=layout, model=model)
-    for note in read_scored([run]).notes if layout == "inspect" else ():
-        typer.echo(f"· {note}", err=True)
-    typer.echo(str(run.folder))
+    for run in import_runs(file, items, root=out, layout=layout, model=model):
+        for note in read_scored([run]).notes if layout in CHOICE_READERS else ():
+            typer.echo(f"· {note}", err=True)
+        typer.echo(str(run.folder))
 
 
 @app.command("export")

@@ -1,15 +1,17 @@
-"""BBQ's published answers: a file of its items in which every column NAME_pred_FORMAT holds what a model answered."""
+"""BBQ's published answers (a file of its items with columns NAME_pred_FORMAT), and lm-evaluation-harness's samples of its BBQ task."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..chat.question_words import SECTION, question_words_of
 from ..errors import BadData
 from ..files.rows import read_rows
 from ..items import Item, Items, group_by
+from ..languages import describe
 from ..scores import Row, Scored, item_table, join_scored, make_scored, row_table, skipped_rows
 
 CHOICE = "choice"
@@ -17,6 +19,7 @@ METHOD = "bbq-answers"
 COLUMN = re.compile(r"(?P<model>.+)_pred_(?P<format>.+)")
 WITHOUT_CONTEXT = "qonly"  # the model saw the question only, so no context was disambiguated for it
 DISAMBIGUATED = "disambiguated"
+UNKNOWN = "unknown"
 NOT_AN_OPTION = "not an option"
 Key = tuple[str, ...]
 
@@ -95,3 +98,108 @@ def read_option(answer: str, options: Sequence[str]) -> int | None:
 
 def _plain(text: str) -> str:
     return text.replace("}", "").strip().removesuffix(".").casefold().strip()
+
+
+# ---- samples of lm-evaluation-harness
+
+
+SAMPLES_METHOD = "lm-eval-bbq"
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuestion:
+    """One question of a log: the log-likelihood of each answer in its own wording, the best of *unknown*, and the logged accuracy."""
+
+    item: Item
+    values: tuple[float, ...]
+    best_unknown: float
+    wordings: int
+    logged: float | None
+
+    def picked(self, *, best: bool) -> int:
+        """The answer with the highest value; `best` takes the best wording of *unknown*, as the harness does."""
+        roles = [candidate.role for candidate in self.item.candidates]
+        values = [
+            self.best_unknown if best and role == UNKNOWN else v for role, v in zip(roles, self.values, strict=True)
+        ]
+        return values.index(max(values))
+
+    def right(self, *, best: bool) -> bool:
+        return bool(self.item.candidates[self.picked(best=best)].correct)
+
+
+def read_bbq_samples(path: Path, items: Items, *, model: str | None = None) -> Scored:
+    """The harness's BBQ samples as scores and choices, with *unknown* in the item's own wording.
+
+    The harness asks for ten wordings of *unknown* and takes the best. Which requests are *unknown* is read from their texts
+    here, never from their places; the notes say how far the logged accuracy and the best of all wordings are from this.
+    """
+    logged = [(line, row, _doc(row, path, line=line)) for line, row in read_rows(path)]
+    rows_of = {id(doc): (line, row) for line, row, doc in logged}
+    pairs = _matched([doc for _, _, doc in logged], items)
+    samples = [_sample(rows_of[id(doc)][1], item, path=path, line=rows_of[id(doc)][0]) for doc, item in pairs]
+    if not samples:
+        raise BadData(path, None, "none of its samples is an item of the data. Is it the right data?")
+    rows = []
+    for sample in samples:
+        picked = sample.picked(best=False)
+        outcome = (sample.item.candidates[picked].role,)
+        for number, candidate in enumerate(sample.item.candidates):
+            rows.append(Row(sample.item, candidate.id, sample.values[number]))
+            rows.append(Row(sample.item, candidate.id, float(number == picked), quantity=CHOICE, pieces=outcome))
+    table = item_table(replace(items, rows=tuple(sample.item for sample in samples)))
+    labels = {"model": model or path.resolve().parent.name, "method": SAMPLES_METHOD}
+    scored = make_scored(table, row_table(rows), labels=labels)
+    return replace(scored, skipped=skipped_rows(items), notes=tuple(_sample_notes(samples)))
+
+
+def _doc(row: Mapping[str, Any], path: Path, *, line: int) -> Mapping[str, Any]:
+    doc = row.get("doc")
+    if not isinstance(doc, dict) or not isinstance(row.get("filtered_resps"), list) or "arguments" not in row:
+        raise BadData(
+            path, line, "not a sample of lm-evaluation-harness: it needs 'doc', 'arguments' and 'filtered_resps'."
+        )
+    return doc
+
+
+def _sample(row: Mapping[str, Any], item: Item, *, path: Path, line: int) -> LoggedQuestion:
+    """The item's answers and the wordings of *unknown* among the requests, by their texts."""
+    arguments, logged = row["arguments"], row.get("acc")
+    try:
+        pairs = list(arguments.values()) if isinstance(arguments, dict) else arguments
+        asked = [list(pair.values()) if isinstance(pair, dict) else pair for pair in pairs]
+        values = {str(t[1]).strip(): float(answer[0]) for t, answer in zip(asked, row["filtered_resps"], strict=True)}
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        raise BadData(path, line, "a request must have two texts and a log-likelihood.") from error
+    texts = [candidate.text.strip() for candidate in item.candidates]
+    missing = [text for text in texts if text not in values]
+    if missing:
+        raise BadData(path, line, f"the requests lack the answer '{missing[0]}'.")
+    unknown = [value for text, value in values.items() if _is_unknown(text, item)]
+    return LoggedQuestion(
+        item,
+        tuple(values[text] for text in texts),
+        max(unknown),
+        len(unknown),
+        float(logged) if isinstance(logged, int | float) else None,
+    )
+
+
+def _is_unknown(text: str, item: Item) -> bool:
+    """Whether a request is a wording of *unknown*: the item's own, or one of its language's."""
+    language = describe(item.language)
+    wordings = question_words_of(language).unknown if SECTION in language.sections else ()
+    return text in wordings or any(c.role == UNKNOWN and c.text.strip() == text for c in item.candidates)
+
+
+def _sample_notes(samples: Sequence[LoggedQuestion]) -> Iterator[str]:
+    """The accuracy by condition: as logged, with the best of all wordings of *unknown*, and with the item's own."""
+    for condition, group in group_by(samples, lambda sample: str(sample.item.tags.get("condition"))).items():
+        own, best = (100 * sum(sample.right(best=best) for sample in group) / len(group) for best in (False, True))
+        logged = [sample.logged for sample in group if sample.logged is not None]
+        shown = f"logged {100 * sum(logged) / len(logged):.1f}, " if logged else ""
+        most = max(sample.wordings for sample in group)
+        yield (
+            f"accuracy on {len(group)} {condition} questions: {shown}read again with the best of {most} wordings of unknown "
+            f"{best:.1f}, with the question's own wording {own:.1f}"
+        )

@@ -1,5 +1,6 @@
 """Score files of other tools become runs, and runs become their files."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from ..run_names import fingerprint
 from ..runs import Run, find_runs, finish_run, open_run, read_items, read_scored, write_part
 from ..scores import ROW_SCHEMA, Scored, item_table, scored_from_values
 from ..storage import StoragePath
+from .bbq import METHOD as BBQ_METHOD
+from .bbq import SAMPLES_METHOD, read_answers, read_bbq_samples
 from .gest import read_differences, split_name
 from .inspect import read_choices
 from .lm_eval import model_of_samples, read_samples, write_samples
@@ -23,8 +26,15 @@ METHODS = {
     "lm-eval": "lm-eval",
     "inspect": "inspect",
     "gest": "gest",
+    "bbq": BBQ_METHOD,
+    "lm-eval-bbq": SAMPLES_METHOD,
 }  # by layout
 LAYOUTS = tuple(METHODS)
+CHOICE_READERS: dict[str, Callable[..., Scored]] = {  # layouts of picked options, whose readings are worth a note
+    "inspect": read_choices,
+    "bbq": read_answers,
+    "lm-eval-bbq": read_bbq_samples,
+}
 
 
 def read_scores(
@@ -36,9 +46,11 @@ def read_scores(
     """
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
-    if layout == "inspect":
-        scored = read_choices(path, items, model=model)
-        return scored, dict(scored.table.select("candidate", "value").iter_rows()), items
+    if layout in CHOICE_READERS:
+        scored = CHOICE_READERS[layout](path, items, model=model)
+        scores = scored.table.filter(pl.col("quantity") == "score")
+        numbers = (scores if scores.height else scored.table).select("candidate", "value")
+        return scored, dict(numbers.iter_rows()), items
     notes: list[str] = []
     if layout == "lm-eval":
         name = model or model_of_samples(path)
@@ -64,19 +76,42 @@ def read_scores(
 def import_run(
     path: Path, items: Items, *, root: StoragePath, layout: str = LAYOUTS[0], model: str | None = None
 ) -> Run:
-    """A run of the items that the file has scores for."""
+    """A run of the items that the file has scores for; of a file with several models, the first one's."""
+    return import_runs(path, items, root=root, layout=layout, model=model)[0]
+
+
+def import_runs(
+    path: Path, items: Items, *, root: StoragePath, layout: str = LAYOUTS[0], model: str | None = None
+) -> list[Run]:
+    """A run for each model in the file, of the items that it has scores for."""
     for kind, several in (("language", {i.language for i in items}), ("data set", {i.dataset for i in items})):
         if len(several) > 1:
             raise IsoglossError(f"A run holds one {kind}; the data has {', '.join(sorted(several))}. Give one of them.")
     scored, values, items = read_scores(path, items, layout=layout, model=model)
-    name = str(scored.table["model"][0])
+    names = scored.table["model"].unique(maintain_order=True).to_list()
+    if len(names) == 1:
+        return [_write_run(scored, items, values=values, root=root)]
+    runs = []
+    for name in names:
+        table = scored.table.filter(pl.col("model") == name)
+        others = {other for other in names if other != name}
+        notes = tuple(note for note in scored.notes if not any(f" {other}:" in note for other in others))
+        part = replace(scored, table=table, notes=notes)
+        values = dict(table.select("candidate", "value").iter_rows())
+        runs.append(_write_run(part, items, values=values, root=root))
+    return runs
+
+
+def _write_run(scored: Scored, items: Items, *, values: dict[str, float], root: StoragePath) -> Run:
+    """The run of one model's scores."""
+    name, method = str(scored.table["model"][0]), str(scored.table["method"][0])
     ids = set(scored.table["id"])
     kept = tuple(item for item in items if item.id in ids)
     info = {
         "model": name,
         "dataset": kept[0].dataset,
         "language": kept[0].language,
-        "method": METHODS[layout],
+        "method": method,
         "parts": 1,
         "items": len(kept),
         "skipped": dict(scored.skipped),
@@ -85,7 +120,7 @@ def import_run(
             "scores": fingerprint(values),
             "data": items_hash(kept),
             "model": name,
-            "method": METHODS[layout],
+            "method": method,
         },
     }
     run = open_run(root, info=info, items=item_table(Items(kept, items.problems)))

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED
+from ..scores import KEY
 from ..stats.resampling import Array, cluster_sums
 from . import TIES, Contribution, Metric, Origin, Pieces, from_sums, number_clusters, percent
 
@@ -30,6 +31,15 @@ triple_metric = partial(Metric, citation="Nadeem, Bethke and Reddy (2021)", role
 class_metric = partial(triple_metric, citation="Nadeem, Bethke and Reddy (2021); Öztürk et al. (2023)", per_class=True)
 choice_metric = partial(
     triple_metric, citation="Nadeem, Bethke and Reddy (2021), for models that answer in words", quantity=CHOICE
+)
+position_metric = partial(
+    Metric,
+    citation="ours",
+    quantity=CHOICE,
+    better="lower",
+    swap="same",
+    competence=False,
+    origin=Origin(code="None was published.", ours="Both modes are the same."),
 )
 
 
@@ -96,3 +106,11 @@ def choice_share(items: pl.DataFrame, part: tuple[str, ...], *, whole: tuple[str
     kept = among > 0
     sums = np.column_stack([picked[kept], among[kept]])
     return from_sums(sums, items.filter(pl.Series(kept))["cluster"], finish=percent, n=int(kept.sum()))
+
+
+def one_row_per_item(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Each item once, with its cluster, the picks of all its options, those of the one picked most, and some columns."""
+    names = [name for name in ("model", "method", *KEY) if name in rows.columns]
+    table = rows.drop_nulls(columns).group_by(names, maintain_order=True)
+    value = pl.col("value")
+    return table.agg(pl.col("cluster").first(), pl.col(columns).first(), picked=value.sum(), most=value.max())

@@ -1,13 +1,28 @@
 """Coverage of choices: picks of any option, and 1."""
 
-from . import CompetenceLimit
-from ._preferences import CHOICE_ORIGIN, TRIPLE, choice_metric, choice_share
+import numpy as np
+import polars as pl
+
+from ..scores import KEY
+from . import CompetenceLimit, Contribution, from_sums, percent
+from ._preferences import CHOICE_ORIGIN, choice_metric
+
+
+def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
+    """Per item: how often any of its options was picked, and 1."""
+    names = [name for name in ("model", "method", *KEY) if name in rows.columns]
+    table = rows.group_by(names, maintain_order=True)
+    items = table.agg(pl.col("cluster").first(), picked=pl.col("value").sum())
+    sums = np.column_stack([items["picked"].to_numpy(), np.ones(items.height)])
+    return from_sums(sums, items["cluster"], finish=percent)
+
 
 metric = choice_metric(
     title="Coverage of choices",
     formula="100 · #(answers that pick an option) / #(answers)",
     caution="Refusals, empty and unreadable answers pick none; a score over few choices says little about the rest.",
-    contribute=lambda items, mode: choice_share(items, TRIPLE),
+    roles=(),
+    contribute=contribute,
     short="coverage choice",
     better="higher",
     competence=False,

@@ -5,6 +5,7 @@ from typing import Any
 
 from ...analysis.inspection import WHO
 
+CHOICE = "choice"
 WARNING = "Content warning: the data contains stereotypes, some of them offensive."
 
 
@@ -28,6 +29,10 @@ def inspection_as_text(rows: Sequence[dict[str, Any]]) -> str:
             lines.append(f"  {row['prompt'] or 'answer':8} {row['order'] or ''} {text}")
         elif row["value"] is None:
             lines.append("  score    none: this candidate could not be scored")
+        elif row["quantity"] == CHOICE:
+            lines.append(
+                f"  picked   {100 * row['value']:.1f} % of the answers, which are: {', '.join(row['pieces'] or [])}"
+            )
         else:
             marks = ", truncated" * bool(row["truncated"]) + f", {row['unknown']} unknown" * bool(row["unknown"])
             lines.append(f"  {row['quantity']:8} {row['value']:.4g} over {row['tokens']} tokens{marks}")
