@@ -10,6 +10,7 @@ import pytest
 
 import isogloss as ig
 from isogloss.errors import IsoglossError
+from isogloss.runs import find_runs
 from isogloss.scores import Scored
 from isogloss.stats.sequences import ClusterSampling, sequence_interval
 from isogloss.studies.cells import order_units
@@ -171,6 +172,19 @@ def test_a_rule_that_is_tightened_goes_on_where_the_run_was_stopped(tmp_path: Pa
     assert not any("stopped" in note for note in whole.notes)
     assert {path: path.stat().st_mtime_ns for path in files} == files
     assert whole.table.equals(score_until(demo, tmp_path / "other", None).table)
+
+
+def test_answers_that_are_enough_are_counted_with_their_tokens(tmp_path: Path) -> None:
+    items = ig.read("shades_demo", language="en")
+    settings, loading = ig.AskSettings(max_tokens=2), ig.Loading(part_size=12)
+    model = tiny.save_talker(tmp_path / "chat")
+    asked = ig.ask(
+        items, model=model, settings=settings, out=tmp_path / "runs", loading=loading, until="answered_none±40"
+    )
+    assert any("stopped on purpose after" in note for note in asked.notes)
+    (run,) = find_runs(tmp_path / "runs")
+    assert 0 < run.info["requests"] < 3 * len(items)
+    assert run.info["tokens"]["prompt"] > 0
 
 
 def test_items_in_random_order_are_a_run_of_their_own_with_the_same_scores(tmp_path: Path, demo: ig.Items) -> None:

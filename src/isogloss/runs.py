@@ -148,9 +148,9 @@ def finish_run(run: Run, **facts: Any) -> Run:
     return done
 
 
-def stop_run(run: Run, why: str) -> Run:
-    """The run, marked as stopped on purpose; the same command with another goal continues it."""
-    return finish_run(run, status="stopped", why_stopped=why)
+def stop_run(run: Run, why: str, **facts: Any) -> Run:
+    """The run, marked as stopped on purpose, with further facts; the same command with another goal continues it."""
+    return finish_run(run, status="stopped", why_stopped=why, **facts)
 
 
 @contextmanager

@@ -203,7 +203,10 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
                 tables[index].append(rows)
             why_stopped = _why_stop(cells, runs, running=running)
             if why_stopped and work is not plan[-1]:
-                runs = [run_store.stop_run(run, why_stopped) for run in runs]
+                counts = _count_answers(journal)
+                runs = [run_store.stop_run(run, why_stopped, **counts) for run in runs]
+                if journal is not None:
+                    runs = [replace(run, info={**run.info, "asked": len(journal.kept)}) for run in runs]
                 break
         else:
             if not why_stopped or all(len(run_store.written_parts(run)) == run.parts for run in runs):
@@ -273,14 +276,19 @@ def finish_runs(
         scored = sum(index in work.cells for work in plan)
         if scored or run.info["status"] != "finished":
             facts: dict[str, Any] = {"seconds": round(seconds, 3), "scored_parts": scored}
-            if journal is not None and journal.answers:
-                facts |= {"tokens": journal.count_tokens(), "requests": len(journal.answers)}
-            run = run_store.finish_run(run, **facts)
+            run = run_store.finish_run(run, **facts, **_count_answers(journal))
         if journal is not None and journal.path is not None:
             journal.path.unlink(missing_ok=True)
             run = replace(run, info={**run.info, "asked": len(journal.kept)})
         done.append(run)
     return done
+
+
+def _count_answers(journal: Journal | None) -> dict[str, Any]:
+    """What the answers of a journal took; nothing for what is not answered one by one."""
+    if journal is None or not journal.answers:
+        return {}
+    return {"tokens": journal.count_tokens(), "requests": len(journal.answers)}
 
 
 def plan_work(runs: Sequence[run_store.Run]) -> list[WorkUnit]:
