@@ -40,7 +40,11 @@ GRID = (
 GRID_METRICS = ("ss", "icat", "ss_multiclass")
 PAIR_CLUSTERS = (10, 20)
 
-NOT_SIMULATED: dict[str, str] = {}
+NOT_SIMULATED: dict[str, str] = {
+    "contrast_choice": "a mean of answers in both orders, like ss_choice",
+    "order_flips": "a share of pairs of answers",
+    "position_bias": "a difference of shares over the orders of an item",
+}
 """Metrics whose intervals have not been simulated yet, each with the reason."""
 QUESTIONS = ("accuracy_ambiguous", "accuracy_disambiguated", "s_dis", "s_amb", "s_amb_script", "bias_a", "bias_d")
 

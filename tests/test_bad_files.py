@@ -23,12 +23,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import isogloss as ig
+from isogloss.annotation import sheets
 from isogloss.corpora.texts import open_corpus
 from isogloss.errors import IsoglossError
 from isogloss.files import rows, workbooks
 from isogloss.files.parquet_pages import page_sizes
 from isogloss.nsp import articles
-from isogloss.translate import sheets
 from support.builders import stereoset_rows
 
 Command = Callable[..., tuple[int, str, str]]

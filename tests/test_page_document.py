@@ -387,9 +387,7 @@ def test_missing_parts_are_told(tmp_path):
 def test_when_nothing_can_be_read_it_is_an_error(tmp_path):
     run = write_run(tmp_path, neutral_items())
     part_path(run, 0).write_bytes(b"")
-    with pytest.raises(
-        IsoglossError, match=r"scores that can be read. The first problem: .*the part is broken or was altered"
-    ):
+    with pytest.raises(IsoglossError, match=r"the part is broken or was altered"):
         load_study(tmp_path)
 
 

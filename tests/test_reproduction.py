@@ -292,4 +292,4 @@ def test_claims_about_weights_are_not_testable_before_the_runs_are_there(tmp_pat
         file = without_scores(read_claims(CLAIMS / f"{name}.yaml"))
         verdicts = check_claims(score(items, [(2, 1, 0)] * 36), file, resamples=100)
         assert {one.status for one in verdicts} == {"not testable here"}
-        assert verdicts[0].reason.startswith("the runs of `make reproduce`")
+        assert verdicts[0].reason.startswith("it needs the runs of `make reproduce`")

@@ -14,12 +14,11 @@ import polars as pl
 import pytest
 import transformers
 
-from isogloss import runs
+from isogloss import library, runs
 from isogloss.errors import IsoglossError
 from isogloss.items import Item, Items
 from isogloss.models.model import Loading, Model
 from isogloss.scores import Scored
-from isogloss.studies import pipeline
 from isogloss.studies.plan import plan_evaluation, take_sample
 from isogloss.studies.run import execute
 from support import tiny
@@ -48,7 +47,7 @@ LOADING = Loading()
 
 
 def score(items: Items, **given: object) -> Scored:
-    return pipeline.score(items, **{"loading": LOADING, **given})
+    return library.score(items, **{"loading": LOADING, **given})
 
 
 def values(scored: Scored) -> pl.DataFrame:
