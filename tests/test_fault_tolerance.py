@@ -167,7 +167,7 @@ def test_commands_that_write_one_file_say_that_the_disk_is_read_only(disk, seale
     monkeypatch.setenv("ISOGLOSS_HOME", str(disk / "home"))
     for words in (
         ("report", disk / "runs", "--out", disk / "report.html"),
-        ("gate", "--init", disk / "claims.yaml"),
+        ("claims", "new", disk / "claims.yaml"),
         ("model", "pull", "smollm2"),
         ("run", study, "--download-only", "--out", disk / "downloads"),
     ):
@@ -187,7 +187,7 @@ def test_a_finished_study_on_a_read_only_disk_is_read(disk, sealed, bert, comman
     code, again, shown = command("run", study, "--out", disk / "study", "--format", "json")
     assert code == 0, shown
     assert json.loads(again)["measures"] == json.loads(first)["measures"]
-    assert json.loads(again)["notes"][-1] == f"{disk / 'study'} can only be read, so nothing was written into it"
+    assert f"{disk / 'study'} can only be read, so nothing was written into it" in json.loads(again)["notes"]
 
 
 def test_after_a_full_disk_a_study_has_the_same_parts(disk, bert, command, tmp_path):
@@ -224,15 +224,15 @@ BREAKS = {
 
 @pytest.mark.filterwarnings("default:::isogloss")
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_broken_part_is_refused_by_measure_and_scored_again_by_eval(tmp_path, evaluation, command, name):
+def test_a_broken_part_is_named_by_measure_and_scored_again_by_eval(tmp_path, evaluation, command, name):
     first = evaluation(tmp_path / "runs")
     path = runs.part_path(runs.find_runs(tmp_path / "runs")[0], 0)
     whole = path.read_bytes()
     others = {part: mark for part, mark in kept(tmp_path).items() if part != path}
     path.write_bytes(BREAKS[name](whole))
     code, _, shown = command("measure", tmp_path / "runs")
-    assert code == 2
-    assert one_line(shown) == f"{path}: the part is broken or was altered. Delete it and run the same command again."
+    assert code == 1  # the other parts were measured
+    assert f"{path}: the part is broken or was altered. Delete it and run the same command again." in shown.splitlines()
     again = evaluation(tmp_path / "runs")
     assert again[:2] == first[:2]
     assert again[2].count("Warning: ") == again[2].count("is scored again.") == 1
@@ -249,9 +249,12 @@ def test_a_damaged_run_file_is_told_by_every_command(tmp_path, evaluation, comma
     code, _, shown = evaluation(tmp_path / "runs")
     assert code == 1
     assert f"1 cell could not be scored:\nbert stereoset en nsp: {path}: " in shown
-    for code, _, shown in (command("measure", tmp_path), command("show", tmp_path)):
-        assert code == 2
-        assert one_line(shown).startswith(f"{path}: ")
+    code, _, shown = command("measure", tmp_path)
+    assert code == 1  # the other runs were measured
+    assert any(line.startswith(f"{path}: ") for line in shown.splitlines())
+    code, _, shown = command("show", tmp_path)
+    assert code == 2
+    assert one_line(shown).startswith(f"{path}: ")
 
 
 # ---- two processes

@@ -19,7 +19,7 @@ from support import tiny
 NURSE = ProbeRequest("The [nurse|doctor] is kind.")
 
 
-@pytest.mark.parametrize(("name", "method", "options"), [("bert", "pll", {"length": "sum"}), ("gpt2", "likelihood", {"start": "auto", "length": "mean", "template": "none"})])  # fmt: skip
+@pytest.mark.parametrize(("name", "method", "options"), [("bert", "pll", {"length": "sum"}), ("gpt2", "likelihood", {"start": "auto", "length": "mean", "template": "plain"})])  # fmt: skip
 def test_shares_are_those_of_the_sentences_probabilities(name, method, options):
     model = tiny.model(name)
     found = run_probe(model, NURSE)

@@ -37,7 +37,8 @@ def unpack_cells(text: str) -> list[PlannedCell]:
     for cell in json.loads(text):
         problems = tuple(Problem(**problem) for problem in cell["items"]["problems"])
         items = Items(tuple(map(_item, cell["items"]["rows"])), problems)
-        planned.append(PlannedCell(**{**cell, "items": items, "loading": Loading(**cell["loading"])}))
+        loading = Loading(**{**cell["loading"], "prices": tuple(cell["loading"]["prices"])})
+        planned.append(PlannedCell(**{**cell, "items": items, "loading": loading}))
     return planned
 
 
