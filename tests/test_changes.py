@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.rounding import round_rows
 
 import isogloss as ig
 from isogloss.analysis.changes import CHANGED, EQUIVALENT, UNDECIDED, change, list_flips
@@ -232,3 +233,15 @@ def test_the_text_names_flips_of_a_preference_and_moves_of_other_metrics() -> No
     ss, lms = (str(change(before, after, metric=name, by=[], resamples=200)) for name in ("ss", "lms"))
     assert " to the stereotype, " in ss
     assert " up, " in lms
+
+
+def test_rows_rounded_to_eight_bits_move_by_at_most_half_a_step() -> None:
+    matrix = np.random.default_rng(0).normal(size=(5, 40)).astype(np.float32)
+    matrix[2] = 0
+    rounded = round_rows(matrix)
+    step = abs(matrix).max(axis=1, keepdims=True) / 127
+    assert rounded.dtype == matrix.dtype
+    assert (abs(rounded - matrix) <= step / 2 + 1e-6).all()
+    assert all(len(np.unique(row)) <= 255 for row in rounded)
+    assert np.array_equal(rounded[2], matrix[2])
+    assert abs(rounded - matrix).max() > 0
