@@ -376,7 +376,7 @@ def test_a_work_that_fails_three_times_is_listed_and_the_rest_is_done(machines, 
     (told,) = failed
     assert (told.model, told.data, told.language, told.method) == ("bert", "tiny", "en", "unmask")
     assert told.why.startswith("part 4 failed 3 times, at last because Cannot write ")
-    assert runs.written_parts(run) == [0, 1, 2, 3, 5, 6, 7, 8, 9]
+    assert runs.written_parts(run) == [number for number in range(run.parts) if number != 4]
     assert run.info["status"] == "started"
     (run.folder / "part-00004.parquet.ready").rmdir()
     outcome = run_on_ray(job(bert), out=tmp_path)
@@ -396,10 +396,10 @@ def test_a_worker_that_a_signal_ends_is_a_failed_cell_with_its_name(machines, be
 
     attacker = threading.Thread(target=attack, daemon=True)
     attacker.start()
-    outcome = run_on_ray(job(bert), out=tmp_path / "runs", cluster=Cluster(workers=1))
+    with pytest.raises(IsoglossError, match="SIGSEGV"):
+        run_on_ray(job(bert), out=tmp_path / "runs", cluster=Cluster(workers=1))
     over.set()
     attacker.join()
-    assert {"SIGSEGV" in failure.why for failure in outcome.failures} == {True}
 
 
 @pytest.mark.slow
@@ -407,8 +407,8 @@ def test_a_job_that_cannot_be_done_is_a_sentence_and_does_not_stop_the_others(ma
     few = Items(MANY.rows[:4])
     nowhere = job("/no/such/model", few)
     for _ in range(3):  # who cannot open a model must not keep its core
-        outcome = run_on_ray(nowhere, out=tmp_path, cluster=Cluster(wait=60))
-        assert outcome.runs == ()
+        with pytest.raises(IsoglossError, match="No such model folder"):
+            run_on_ray(nowhere, out=tmp_path, cluster=Cluster(wait=60))
     both = replace(nowhere, cells=(*nowhere.cells, *job(bert, few).cells))
     outcome = run_on_ray(both, out=tmp_path, cluster=Cluster(wait=60))
     why = "No such model folder: /no/such/model."

@@ -75,7 +75,7 @@ def _score(
     announce_plan(plan, running)
     results: list[CellResult] = []
     if cluster is not None:
-        there = [cells for cells in groups if load.find_source(cells[0].checkpoint, cells[0].loading).family is None]
+        there = [cells for cells in groups if _needs_machine(cells[0])]
         groups = [cells for cells in groups if cells not in there]
         results += registry.get("executor", "ray")(there, running=running, cluster=cluster) if there else []
     for cells in groups:
@@ -102,6 +102,14 @@ def _find_stop(plan: StudyPlan, *, out: StoragePath | None, cluster: Cluster | N
     for unit in dict.fromkeys(cell.loading.order for cell in plan.cells):
         parse_rule(rule, unit=unit)
     return stop_cells(rule, mode=plan.measuring.mode)
+
+
+def _needs_machine(cell: PlannedCell) -> bool:
+    """Whether a cell is for the cluster: not a server's, which is asked from here; what this machine lacks, another may have."""
+    try:
+        return load.find_source(cell.checkpoint, cell.loading).family is None
+    except IsoglossError:
+        return True
 
 
 def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: Running) -> list[CellResult]:
