@@ -56,6 +56,18 @@ def load_all(kind: str) -> dict[str, Any]:
     return {name: get(kind, name) for name in names(kind)}
 
 
+def load_present(kind: str) -> dict[str, Any]:
+    """All plug-ins of a kind by name, but for those whose library, such as torch, is not installed."""
+    plugins = {}
+    for name in names(kind):
+        try:
+            plugins[name] = get(kind, name)
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("isogloss"):
+                raise
+    return plugins
+
+
 def load_point(kind: str, point: EntryPoint) -> Any:
     """What another package brings, or a sentence that blames it by name."""
     try:

@@ -125,7 +125,7 @@ def way_to_ask(method: Method, family: Family) -> str | None:
 
 def families_of(method: Method) -> list[str]:
     """The names of the families that the method can ask."""
-    return [name for name, family in registry.load_all("family").items() if way_to_ask(method, family)]
+    return [name for name, family in registry.load_present("family").items() if way_to_ask(method, family)]
 
 
 def default_methods(task: str, family: str) -> dict[str, Method]:

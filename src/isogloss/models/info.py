@@ -60,7 +60,7 @@ def auto_class(config: Mapping[str, Any]) -> str | None:
 def family_without_transformers(config: Mapping[str, Any]) -> str | None:
     """The family that recognises a configuration by itself: one of another package, or one that loads its own models."""
     built_in = registry.built_in("family")
-    own = [name for name, family in registry.load_all("family").items() if name not in built_in or family.load]
+    own = [name for name, family in registry.load_present("family").items() if name not in built_in or family.load]
     return next((name for name in own if registry.get("family", name).matches(config)), None)
 
 

@@ -33,7 +33,7 @@ INCOMPLETE = (
 
 def find_source(name: str, loading: Loading = DEFAULT_LOADING) -> ModelSource:
     """Where the model of that name is, by the family that claims the name; a demonstration model must have been pulled."""
-    for family in registry.load_all("family").values():
+    for family in registry.load_present("family").values():
         if source := family.claims(name, loading):
             return source  # type: ignore[no-any-return]
     plain, _, revision = name.partition("@")
