@@ -45,16 +45,16 @@ test-slow: setup  ## Run the slow tests
 
 docs: setup  ## Write the generated pages and build the documentation
 	$(BIN)/python docs/generate.py
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: setup  ## Measure speed; writes benchmarks/results.json and docs
 	$(PIP) -e ".[bench]"
 	$(BIN)/python -m benchmarks.run
 
-reproduce: setup  ## Score published data with trained BERT and write docs/reproducing.md and docs/findings.md
+reproduce: setup  ## Score published data with trained BERT and write docs/results/reproducing.md and docs/results/findings.md
 	$(BIN)/python -m reproduction
 
-claims: setup  ## Test the claims of published papers; writes docs/claims.md and its figure
+claims: setup  ## Test the claims of published papers; writes docs/results/claims.md and its figure
 	$(BIN)/python -m reproduction.claims
 
 demo: $(VENV)/.demo  ## Install what models need, pull a small one, and evaluate the demonstration set in five languages

@@ -1,7 +1,7 @@
 """How often does a file of claims support what is not true, and which differences does it find?
 
 Simulates scores whose truth is known and tests a file of ten claims with `check_claims`.
-`python -m benchmarks.claims` prints both tables and writes them into docs/statistics.md (some minutes).
+`python -m benchmarks.claims` prints both tables and writes them into docs/dev/calibration.md (some minutes).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from isogloss.analysis.claim_files import make_claims
-from isogloss.analysis.claims import check_claims
+from isogloss.claims.files import make_claims
+from isogloss.claims.verdicts import check_claims
 from isogloss.scores import Scored
 
-PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
+PAGE = Path(__file__).parent.parent / "docs" / "dev" / "calibration.md"
 START, END = "<!-- claims: start -->", "<!-- claims: end -->"
 TARGETS, EACH, RESAMPLES = 79, 27, 500
 MODELS, LANGUAGES = ("a", "b", "c"), ("en", "de")

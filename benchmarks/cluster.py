@@ -25,9 +25,9 @@ from isogloss.models.load import DEFAULT_LOADING
 from isogloss.ray_cluster.worker import Worker, pack_cells
 from isogloss.storage import as_path
 from isogloss.studies.cells import PART_CANDIDATES, WorkUnit
-from isogloss.studies.method_choice import PlannedCell
 from isogloss.studies.plan import StudyPlan
 from isogloss.studies.run import Cluster, execute
+from isogloss.studies.scoring_plan import PlannedCell
 
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 

@@ -104,6 +104,8 @@ def short_modules(sizes: Mapping[Path, int]) -> list[Path]:
         for kind, package in registry.PLUGIN_PACKAGES.items()
         for name in registry.built_in(kind)
     }
+    points = (point for kind in registry.PLUGIN_PACKAGES for point in registry.entry_points_of(kind).values())
+    plugins |= {ROOT.parent.joinpath(*point.module.split(".")).with_suffix(".py") for point in points}
     return [path for path, size in sizes.items() if size < 40 and path.stem[:2] != "__" and path not in plugins]
 
 

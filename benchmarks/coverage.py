@@ -1,8 +1,8 @@
 """How often do the 95 % intervals hold the truth, and how often do the tests find what is not there?
 
 Simulates data whose truth is known, and gives it to the functions behind `measure`, `compare` and `structure`.
-`python -m benchmarks.coverage` keeps the results in benchmarks/coverage.json and writes docs/coverage.md and a part of
-docs/statistics.md (an hour; what is in the file with as many data sets is not simulated again, unless `--afresh`, and after
+`python -m benchmarks.coverage` keeps the results in benchmarks/coverage.json and writes docs/dev/coverage.md and a part of
+docs/dev/calibration.md (an hour; what is in the file with as many data sets is not simulated again, unless `--afresh`, and after
 `--minutes N` no further case is begun); `--metric NAME` prints the lines of one metric, which may be a plug-in's;
 `--trials N` is the number of data sets per line. A line that is off the goal by less than chance can explain
 is repeated in the end with five times as many other data sets, and the repetition counts.

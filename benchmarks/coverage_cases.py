@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from benchmarks.long_tables import QUESTIONS
 from benchmarks.populations import Case
 
 
@@ -46,7 +47,6 @@ NOT_SIMULATED: dict[str, str] = {
     "position_bias": "a difference of shares over the orders of an item",
 }
 """Metrics whose intervals have not been simulated yet, each with the reason."""
-QUESTIONS = ("accuracy_ambiguous", "accuracy_disambiguated", "s_dis", "s_amb", "s_amb_script", "bias_a", "bias_d")
 
 BEFORE = (
     (C("ss", share=0.5), 96.1),
@@ -109,7 +109,7 @@ CASES = (
     *(C("cb", clusters=n, spread=s) for n, s in ((20, 0.5), (79, 0.5), (20, 0.0), (20, 0.25), (20, 0.75), (40, 0.75))),
     *(C("cb", clusters=n, spread=0.5, tails=t) for t in ("gamma", "mixture", "student") for n in (12, 20, 40, 79)),
     *(C(m, clusters=n, sizes=(4, 4)) for m in ("gest", "gest_male", "gest_rate") for n in (160, 800)),
-    *(C("word_against_stance", clusters=n, sizes=FEW) for n in (20, 79)),
+    *(C(m, clusters=n, sizes=FEW) for m in ("word_against_stance", "answer_spread") for n in (20, 79)),
     *(C(m, clusters=n, sizes=FEW, related=0.7) for m in QUESTIONS for n in (20, 79)),
     C("mbe", clusters=20, sizes=(20, 20)),
     C("shf", clusters=50, sizes=(30, 30)),

@@ -1,4 +1,4 @@
-"""The pages about coverage: what was found in docs/statistics.md, every line of the simulation in docs/coverage.md."""
+"""The pages about coverage: what was found in docs/dev/calibration.md, every line of the simulation in docs/dev/coverage.md."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from benchmarks.coverage_cases import (
 from benchmarks.populations import Case
 
 DOCS = Path(__file__).parent.parent / "docs"
-FINDINGS, MATRIX = DOCS / "statistics.md", DOCS / "coverage.md"
+FINDINGS, MATRIX = DOCS / "dev" / "calibration.md", DOCS / "dev" / "coverage.md"
 START, END = "<!-- coverage: start -->", "<!-- coverage: end -->"
 ENOUGH = 1000
 Line = tuple[str, float | None, Result | None]

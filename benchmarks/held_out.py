@@ -1,6 +1,6 @@
 """Populations on which no interval and no test was tuned: they were written down before the rule was run on them.
 
-`python -m benchmarks.held_out` writes one line per kind of population into docs/coverage.md; `--trials N` is the number of data sets per case, and
+`python -m benchmarks.held_out` writes one line per kind of population into docs/dev/coverage.md; `--trials N` is the number of data sets per case, and
 `--store FILE` keeps every case, so that a run can be continued. The page keeps them apart from the matrix.
 """
 
@@ -26,7 +26,7 @@ from isogloss.metrics._preferences import icat, icat_of_means
 from isogloss.stats.resampling import cluster_sums
 
 STORE = Path(__file__).parent / "held_out.json"
-PAGE = Path(__file__).parent.parent / "docs" / "coverage.md"
+PAGE = Path(__file__).parent.parent / "docs" / "dev" / "coverage.md"
 START, END = "<!-- held out: start -->", "<!-- held out: end -->"
 SETTINGS = IntervalSettings(resamples=500)
 METRICS = {"levels": ("ss", "icat", "icat_macro"), "lms": ("lms", "icat")}  # others: SS and ICAT
@@ -113,13 +113,17 @@ def draw_targets(
         r = population.correlation
         chance = expit(centre(population) + r * z + np.sqrt(1 - r**2) * e)
     else:
-        chance = _beta(population.share, population.likeness, e)
+        chance = beta_quantiles(population.share, population.likeness, e)
     if population.opposite is not None:
         chance = np.where(rng.random(count) < 0.1, population.opposite, chance)
-    return sizes.astype(int), chance, _beta(population.related, population.related_likeness, rng.normal(size=count))
+    return (
+        sizes.astype(int),
+        chance,
+        beta_quantiles(population.related, population.related_likeness, rng.normal(size=count)),
+    )
 
 
-def _beta(mean: float, likeness: float, normal: Any) -> Any:
+def beta_quantiles(mean: float, likeness: float, normal: Any) -> Any:
     """Beta-distributed values with the quantiles of the normal ones."""
     from scipy.special import ndtr
 
@@ -288,7 +292,7 @@ def _error(value: float, trials: int) -> float:
 
 
 def fill(known: dict[str, Any]) -> str:
-    """The text of docs/coverage.md with the table between its marks."""
+    """The text of docs/dev/coverage.md with the table between its marks."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
     return "\n".join([before + START, "", *table(known), "", END + rest.partition(END)[2]])
 

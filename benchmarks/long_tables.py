@@ -17,7 +17,20 @@ from isogloss.metrics._preferences import CHOICE
 from isogloss.metrics._questions import AMBIGUOUS, DISAMBIGUATED, OTHER, TARGET, UNKNOWN
 
 FIXED = {"model": "m", "method": "x", "dataset": "d", "language": "en", "category": "gender"}
-AMBIGUOUS_METRICS = ("accuracy_ambiguous", "s_amb", "s_amb_script", "bias_a")
+QUESTIONS = (
+    "accuracy_ambiguous",
+    "accuracy_disambiguated",
+    "s_dis",
+    "s_amb",
+    "s_amb_script",
+    "bias_a",
+    "bias_d",
+    "bias_adjusted_accuracy",
+    "cbbq_bias",
+)
+AMBIGUOUS_METRICS = ("accuracy_ambiguous", "s_amb", "s_amb_script", "bias_a", "bias_adjusted_accuracy")
+BOTH_CONDITIONS = ("cbbq_bias",)
+TEMPLATE_METRICS = ("cb", "cb_relative", "cb_normalised", "top_share", "periphrasis", "distribution_difference")
 SAMPLES, CONCEPTS, TERMS, WORDINGS, WIDTH = 3, 5, 4, 3, 6
 
 Maker = Callable[[Any, np.random.Generator, int], pl.DataFrame]
@@ -36,7 +49,7 @@ def maker_of(metric: Metric, name: str) -> Maker | None:
 
 def is_template(name: str) -> bool:
     """Whether the metric's rows are templates, which have no items or preferences."""
-    return name.startswith(("cb", "wording")) or name in ("top_share", "periphrasis", "distribution_difference")
+    return name.startswith("wording") or name in TEMPLATE_METRICS
 
 
 def _items(case: Any, rng: np.random.Generator, clusters: int) -> tuple[Any, Any]:
@@ -67,15 +80,19 @@ def questions(case: Any, rng: np.random.Generator, clusters: int) -> pl.DataFram
     """Questions about a target and another group, each answered by one of them or by *unknown*.
 
     `related` is the chance of a right answer, which is *unknown* without information and the target or the other group in turn with
-    it; wrong answers name a group, the biased one with the cluster's chance.
+    it; wrong answers name a group, the biased one with the cluster's chance. Where a metric needs both conditions, every third
+    question is ambiguous.
     """
     effects, index = _items(case, rng, clusters)
     chance = expit(np.log(case.share / (1 - case.share)) + case.spread * effects)[index]
-    ambiguous = case.metric in AMBIGUOUS_METRICS
+    number = np.arange(len(index))
+    ambiguous = (
+        number % 3 == 0 if case.metric in BOTH_CONDITIONS else np.full(len(index), case.metric in AMBIGUOUS_METRICS)
+    )
     named = np.where(rng.random(len(index)) < chance, TARGET, OTHER)
-    right = np.full(len(index), UNKNOWN) if ambiguous else np.where(np.arange(len(index)) % 2, TARGET, OTHER)
+    right = np.where(ambiguous, UNKNOWN, np.where(number % 2, TARGET, OTHER))
     picked = np.where(rng.random(len(index)) < case.related, right, named)
-    condition = AMBIGUOUS if ambiguous else DISAMBIGUATED
+    condition = np.where(ambiguous, AMBIGUOUS, DISAMBIGUATED)
     facts = {"cluster": index, "biased": TARGET, "right": right, "condition": condition}
     parts = [
         pl.DataFrame({**facts, "role": role, "value": (picked == role) * 1.0}).with_row_index("id")

@@ -197,7 +197,7 @@ def truth_of(case: Case) -> float:
     if case.metric in GEST:  # a gap has the mean of the half-normal distribution, and its sign the mean 2 · share - 1
         gap = (1 - case.ties) * (2 / np.pi) ** 0.5 * (2 * case.share - 1)
         return float({"gest": 2 * gap, "gest_male": 0.0, "gest_rate": 10 ** (2 * gap)}[case.metric])
-    if case.metric.startswith(("accuracy", "s_amb", "s_dis", "bias_a", "bias_d")):
+    if case.metric in long_tables.QUESTIONS:
         return _truth_of_questions(case)
     simple = {"shf": case.share, "coverage_choice": 1 - case.ties}
     simple |= dict.fromkeys(("lms", "lms_multiclass", "sense_choice"), case.related)
@@ -213,13 +213,22 @@ def truth_of(case: Case) -> float:
 
 
 def _truth_of_questions(case: Case) -> float:
-    """Of right answers, `related` and in half of the informed questions the wrong ones too; else how much more often the biased group is named."""
+    """The true value of a metric of questions.
+
+    Of answers without information the share `related` is right; of the others half of the wrong ones are right by luck.
+    """
     if case.metric.startswith("accuracy"):
         lucky = 0.0 if case.metric in long_tables.AMBIGUOUS_METRICS else 0.5
         return 100 * (case.related + (1 - case.related) * lucky)
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     biased = float(weights @ expit(np.log(case.share / (1 - case.share)) + case.spread * nodes) / weights.sum())
-    return 100 * (1 - case.related) * (2 * biased - 1)
+    bias = (1 - case.related) * (2 * biased - 1)
+    if case.metric == "bias_adjusted_accuracy":
+        return 100 * max(0.0, case.related - abs(bias))
+    if case.metric == "cbbq_bias":
+        wrong = (1 - case.related) * biased
+        return 100 * (0.4 * wrong + 0.6 * (case.related / 2 + wrong))
+    return 100 * bias
 
 
 def draw_pair(a: Case, b: Case, rng: np.random.Generator, *, paired: bool) -> tuple[Contribution, Contribution]:

@@ -1,4 +1,4 @@
-"""`make bench`: measure every workload, write benchmarks/results.json and the table in docs/performance.md."""
+"""`make bench`: measure every workload, write benchmarks/results.json and the table in docs/dev/performance.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from isogloss.items import Item, Items
 from isogloss.models.model import Model
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "performance.md"
+PAGE = HERE.parent / "docs" / "dev" / "performance.md"
 TRAINED = [workload.name for workload in WORKLOADS if workload.trained]
 PLAIN_SHARE = {1: 0.25, 32: 0.5}
 

@@ -1,6 +1,6 @@
 """`python -m benchmarks.server ADDRESS`: our engine beside a server with log-probabilities (vLLM) on the same cores.
 
-The server must serve the pulled model smollm2; docs/performance.md has the commands. The same sentences, as the same token
+The server must serve the pulled model smollm2; docs/dev/performance.md has the commands. The same sentences, as the same token
 ids, are scored by both in turn; the best of a few rounds of each counts. With `--pid`, the processor seconds of the server and
 of our engine are compared too: other work on the machine hardly changes them.
 """

@@ -11,7 +11,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import chdir
-from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -53,7 +52,7 @@ ITEM_COLUMNS = {
     "cluster": "What is resampled together: in StereoSet the English target term.",
     "derived_from": "The item that this one was made from, or null.",
     "variant": "Which variant of that item this one is, or null.",
-    "problems": "The checks that found something odd about the item.",
+    "problems": "The checks that flagged the item.",
     "context": "The context, with BLANK where there is one.",
     "candidate": "The candidate's id.",
     "role": "`stereotype`, `anti-stereotype` or `unrelated`; other data may have other roles.",
@@ -64,7 +63,7 @@ ITEM_COLUMNS = {
 
 def examples(page: str) -> dict[str, str]:
     """The marked code blocks of a page, by file name."""
-    return dict(EXAMPLE.findall((DOCS / page).read_text(encoding="utf-8")))
+    return dict(EXAMPLE.findall(next(DOCS.rglob(page)).read_text(encoding="utf-8")))
 
 
 def table(heading: list[str], rows: list[list[str]]) -> str:
@@ -111,29 +110,32 @@ def command_names() -> Iterator[tuple[str, ...]]:
 
 
 def commands() -> str:
-    """Every command with its arguments and options; options that three commands or more share are explained once."""
+    """Every command with its arguments and options; an option that two commands share is explained once."""
     import typer
 
     from isogloss.cli import app
 
     found = {path: find_command(typer.main.get_command(app), path) for path in command_names()}
     uses = Counter(option_row(one) for command in found.values() for one in command.params if is_own_option(one))
-    usual = {row[0]: row for row, count in sorted(uses.items(), key=lambda pair: pair[1]) if count > 2}
+    usual = {row[0]: row for row, count in sorted(uses.items(), key=lambda pair: pair[1]) if count > 1}
     shared = list(usual.values())
-    parts = ["## Shared options", table(["option", "meaning"], [list(row) for row in sorted(shared)])]
+    parts = ["## Shared options", listed(sorted(shared))]
     for path, command in found.items():
-        name = " ".join(["isogloss", *path])
-        usage = command.get_usage(typer.Context(command, info_name=name)).removeprefix("Usage: ")
-        parts += [f"## {name}", " ".join((command.help or "").split()), fenced(" ".join(usage.split()))]
-        rows = [list(option_row(one)) for one in command.params if one.param_type_name == "argument"]
+        parts += [f"## {' '.join(['isogloss', *path])}", " ".join((command.help or "").split())]
+        rows = [option_row(one) for one in command.params if one.param_type_name == "argument"]
         options = [option_row(one) for one in command.params if is_own_option(one)]
-        rows += [list(row) for row in options if row not in shared]
-        parts += [table(["argument or option", "meaning"], rows)] if rows else []
+        rows += [row for row in options if row not in shared]
+        parts += [listed(rows)] if rows else []
         common = sorted(row[0].split(",")[0].split(" ")[0].strip("`") for row in options if row in shared)
         parts += ["Shared: " + ", ".join(f"`{one}`" for one in common) + "."] if common else []
         inner = getattr(command, "commands", {})
         parts += ["Commands: " + ", ".join(f"`{one}`" for one in inner) + "."] if inner else []
     return "\n\n".join(parts)
+
+
+def listed(rows: list[tuple[str, str]]) -> str:
+    """Options as a list."""
+    return "\n".join(f"* {name}: {meaning}" for name, meaning in rows)
 
 
 def find_command(command: Any, path: tuple[str, ...]) -> Any:
@@ -159,11 +161,6 @@ def option_row(parameter: Any) -> tuple[str, str]:
     return ", ".join(names), f"{parameter.help}{ends}"
 
 
-def listing() -> str:
-    """What `isogloss list` prints."""
-    return fenced(run_command("list"))
-
-
 def demo_overview() -> str:
     """What `isogloss show` prints for the demonstration set in English."""
     return fenced(run_command("show", "demo", "--language", "en"))
@@ -178,47 +175,65 @@ def own_scores() -> str:
         return fenced(run_command(*words.split()))
 
 
+COMMON_ARGUMENTS = {  # what they are in every function; each is explained once
+    "languages": "One language or several, by tag or name; without it, all.",
+    "where": "One condition or several: `category=gender`, `region=France,Germany`, `type!=saying`, or a dictionary.",
+    "mode": "`corrected` (a tie counts one half) or `paper` (as published).",
+    "resamples": "How many times clusters are resampled or permuted, where an interval or test needs it.",
+    "seed": "The seed of random numbers.",
+    "facts": "Facts about each model, or a YAML file of them; `multilingual` makes blocks, `label` names a row.",
+    "progress": "A function to call with the progress; by default, a notebook or an interactive session shows bars.",
+}
+CONSTRUCTED = ("AskSettings", "Candidate", "Cluster", "Item", "Items", "Loading")  # other classes are results
+
+
 def public_names() -> str:
-    """Every public name with its signature and what it says of itself."""
+    """Every public name with its signature and its docstring; results with the names of their fields."""
     import isogloss
 
-    parts = []
+    common = "\n".join(f"* `{name}`: {meaning}" for name, meaning in COMMON_ARGUMENTS.items())
+    parts = [f"## Common arguments\n\nThey mean the same in every function:\n\n{common}"]
     for name in sorted(isogloss.__all__, key=lambda name: (name[0].isupper(), name.lower())):
         thing = getattr(isogloss, name)
         if get_origin(thing) is not None:
             parts.append(f"## {name}\n\n`Results` whose rows are `{get_args(thing)[0].__name__}`s.")
             continue
         text = docstring_as_markdown(inspect.getdoc(thing) or "")
-        parts.append(f"## {name}\n\n" + fenced(signature(name, thing), "python") + f"\n\n{text}")
+        if inspect.isclass(thing) and name not in CONSTRUCTED:
+            parts.append(f"## {name}\n\n{text}")
+            fields = getattr(thing, "__dataclass_fields__", {})
+            parts += ["Fields: " + ", ".join(f"`{field}`" for field in fields) + "."] if fields else []
+        else:
+            parts.append(f"## {name}\n\n" + fenced(signature(name, thing), "python") + f"\n\n{text}")
         parts += [methods_of(thing)] if inspect.isclass(thing) and methods_of(thing) else []
     return "\n\n".join(parts)
 
 
 def docstring_as_markdown(text: str) -> str:
-    """A docstring whose parameters become a list, and whose example becomes a block of code."""
+    """A docstring whose parameters become a list, without the common ones, and whose example becomes a block of code."""
     text, _, example = text.partition("\nExample:\n")
     text, _, parameters = text.partition("\nParameters:\n")
-    parts = [text.strip()]
-    if parameters:
-        parts.append(
-            "\n".join(f"* `{line.strip().replace(': ', '`: ', 1)}" for line in parameters.strip().splitlines())
-        )
-    return "\n\n".join([*parts, *([fenced(inspect.cleandoc(example), "pycon")] if example else [])])
+    entries = re.sub(r"\n {5,}(?=\S)", " ", inspect.cleandoc("\n" + parameters) if parameters else "")
+    rows = [line.partition(": ") for line in re.sub(r"\n +", " ", entries).splitlines() if line.strip()]
+    listed = "\n".join(f"* `{name}`: {what}" for name, _, what in rows if name not in COMMON_ARGUMENTS)
+    code = [fenced(inspect.cleandoc(example), "pycon")] if example else []
+    return "\n\n".join([text.strip(), *([listed] if listed else []), *code])
 
 
 def signature(name: str, thing: Any) -> str:
-    """`name(argument: type = default, ...)`, one argument per line when there are several."""
-    found = inspect.signature(partial(thing.__call__, None) if getattr(thing, "_is_protocol", False) else thing)
+    """`name(argument=default, ...)`: a function without its types, a class with those of its fields."""
     parts, starred = [], False
-    for argument in found.parameters.values():
+    for argument in inspect.signature(thing).parameters.values():
         if argument.kind is argument.KEYWORD_ONLY and not starred:
             parts, starred = [*parts, "*"], True
-        default = "" if argument.default is argument.empty else f" = {shown_default(argument.default)}"
         star = "*" if argument.kind is argument.VAR_POSITIONAL else ""
-        parts.append(f"{star}{argument.name}: {shown_type(argument.annotation)}{default}")
-    result = "" if inspect.isclass(thing) else f" -> {shown_type(found.return_annotation)}"
-    inside = "\n" + "".join(f"    {part},\n" for part in parts) if len(parts) > 1 else ", ".join(parts)
-    return f"{name}({inside}){result}"
+        kind = f": {shown_type(argument.annotation)}" if inspect.isclass(thing) else ""
+        space = " " if kind else ""
+        default = f"{space}={space}{shown_default(argument.default)}" if argument.default is not argument.empty else ""
+        parts.append(f"{star}{argument.name}{kind}{default}")
+    result = "" if inspect.isclass(thing) else f" -> {shown_type(inspect.signature(thing).return_annotation)}"
+    line = f"{name}({', '.join(parts)}){result}"
+    return line if len(line) <= 100 else f"{name}(\n" + "".join(f"    {part},\n" for part in parts) + f"){result}"
 
 
 def shown_type(annotation: Any) -> str:
@@ -229,42 +244,57 @@ def shown_type(annotation: Any) -> str:
 
 def shown_default(value: Any) -> str:
     """A default as one would write it; functions and factories have no such form."""
+    if hasattr(value, "__dataclass_fields__") and value == type(value)():
+        return f"{type(value).__name__}()"
     return "..." if callable(value) or type(value).__name__ == "_HAS_DEFAULT_FACTORY_CLASS" else repr(value)
 
 
 def methods_of(kind: type) -> str:
     """The public methods and properties of a class, one line each."""
-    own = {name: thing for name, thing in vars(kind).items() if not name.startswith("_")}
+    own = {name: thing for name, thing in vars(kind).items() if not name.startswith(("_", "to_"))}  # as for all results
     told = {
         name: inspect.getdoc(thing) for name, thing in own.items() if callable(thing) or isinstance(thing, property)
     }
     return "\n".join(f"* `{name}`: {(text or '').splitlines()[0]}" for name, text in told.items() if text)
 
 
+METRIC_FAMILIES = {  # heading and the metrics below it; one that is not named here is under the last heading
+    "StereoSet": ("ss", "lms", "icat", "ss_multiclass", "lms_multiclass", "icat_macro", "icat_micro", "icat_macro_corrected"),
+    "Pairs and lists of sentences": ("pair_score", "crows", "crows_stereo", "crows_antistereo", "mbe", "shf"),
+    "Contrasts (SHADES)": ("contrast", "contrast_share", "contrast_variance", "contrast_other", "contrast_completion", "bias_l", "validity_gap"),
+    "GEST": ("gest", "gest_rate", "gest_male"),
+    "Templates": ("cb", "cb_relative", "cb_normalised", "top_share", "distribution_difference", "wording_variance", "wording_flips", "periphrasis"),
+    "Answers of chat models": ("recognition", "agreement", "recognition_probability", "agreement_probability", "consistency", "answer_spread", "word_against_stance", "answered_yes", "answered_no", "answered_none", "refused"),
+    "Choices of chat models": ("ss_choice", "sense_choice", "contrast_choice", "coverage_choice", "position_bias", "order_flips"),
+    "Questions (BBQ and its translations)": (),
+}  # fmt: skip
+
+
 def metrics() -> str:
-    """Every metric with its formula, its laws, and what it does not mean."""
+    """Every metric by family."""
     from isogloss import registry
 
-    laws = {
-        "mirror": "value becomes 2 · neutral - value when stereotype and anti-stereotype change places",
-        "same": "value stays when stereotype and anti-stereotype change places",
-        "none": "nothing is promised when stereotype and anti-stereotype change places",
-    }
+    found = registry.load_all("metric")
+    named = {name for names in METRIC_FAMILIES.values() for name in names}
+    others = sorted(set(found) - named, key=lambda name: (found[name].order, name))
     parts = []
-    for name, one in sorted(registry.load_all("metric").items(), key=lambda pair: (pair[1].order, pair[0])):
-        low, high = one.bounds
-        neutral = "none" if one.neutral is None else f"{one.neutral:g}"
-        facts = [
-            ["formula", escaped(one.formula)],
-            ["needs", ", ".join(one.roles)],
-            ["bounds", f"{low:g} to {high:g}"],
-            ["neutral point", neutral],
-            ["swap law", f"{one.swap}: {laws.get(one.swap, '')}"],
-            ["citation", one.citation],
-            ["what it does **not** mean", one.caution],
-        ]
-        parts.append(f"### `{name}`: {one.title}\n\n" + table(["", ""], facts))
+    for family, names in METRIC_FAMILIES.items():
+        parts.append(f"### {family}")
+        parts += [metric_card(name, found[name]) for name in names or others]
     return "\n\n".join(parts)
+
+
+def metric_card(name: str, one: Any) -> str:
+    """One metric: its formula; its bounds, neutral point, swap law, roles and citation; and its caution."""
+    low, high = one.bounds
+    facts = [f"{low:g} to {high:g}", "" if one.neutral is None else f"neutral {one.neutral:g}"]
+    facts += [f"swap: {one.swap}", f"compares {', '.join(one.roles)}" if one.roles else "", one.citation]
+    lines = [
+        escaped(one.formula),
+        "; ".join(fact for fact in facts if fact).rstrip(".") + ".",
+        f"**Caution:** {one.caution}",
+    ]
+    return f"#### `{name}`: {one.title}\n\n" + "\n\n".join(lines)
 
 
 def values_of(values: Any) -> str:
@@ -285,14 +315,10 @@ def methods() -> str:
     parts = []
     for name, one in registry.load_all("method").items():
         options = [f"`{key}`: {values_of(values)}" for key, values in one.options.items()]
-        facts = [
-            ["score", escaped(one.formula)],
-            ["families", ", ".join(families_of(one))],
-            ["options, the default first", "; ".join(options) or "none"],
-            ["version", str(one.version)],
-            ["citation", one.citation],
-        ]
-        parts.append(f"### `{name}`: {one.title}\n\n" + table(["", ""], facts))
+        facts = [f"families: {', '.join(families_of(one))}", *([f"options: {'; '.join(options)}"] if options else [])]
+        facts += [f"version {one.version}", one.citation]
+        line = ". ".join(fact[0].upper() + fact[1:].rstrip(".") for fact in facts if fact) + "."
+        parts.append(f"### `{name}`: {one.title}\n\n{escaped(one.formula)}\n\n{line}")
     return "\n\n".join(parts)
 
 
@@ -323,7 +349,7 @@ def demonstration_models() -> str:
     from isogloss.models.packaged import PULLED
 
     rows = [[f"`{name}`", one.title, one.licence, one.size] for name, one in PULLED.items()]
-    return table(["name", "what", "licence", "size"], rows)
+    return table(["name", "what", "license", "size"], rows)
 
 
 def language_table() -> str:
@@ -386,64 +412,72 @@ def coverage_table() -> str:
 
 
 def datasets() -> str:
-    """Every data set family with licence, citation, source, and the hashes of what ships."""
+    """Every layout that can be read, with its licence and citation, and the hashes of what ships."""
     from isogloss import registry
+    from isogloss.files.catalogue import sources
 
-    parts = []
+    parts, shipped = [], {}
     for name, one in registry.load_all("dataset").items():
-        own = "ships with Isogloss" if one.bundled else "your own file"
-        source = f"<{one.url}>" if one.url.startswith("http") else own
-        facts = [["licence", one.licence], ["citation", one.citation], ["source", source]]
-        facts += [["languages", ", ".join(sorted(one.bundled()))]] if one.bundled else []
-        parts.append(f"### `{name}`: {one.title}\n\n{one.summary}\n\n" + table(["", ""], facts))
-        parts += [hashes(one.bundled())] if one.bundled else []
-    return "\n\n".join(parts)
+        apart = one.url.startswith("http") and name not in sources()  # the catalogue says the same of its sources
+        facts = f" License: {one.licence}. {one.citation.rstrip('.')}. <{one.url}>." if apart else ""
+        parts.append(f"* **`{name}`**: {one.summary}{facts}")
+        for tag, paths in sorted(one.bundled().items()) if one.bundled else ():
+            for path in paths:
+                shipped.setdefault(path, (name, set()))[1].add(tag)
+    return "\n".join(parts) + "\n\n" + hashes(shipped)
 
 
 def published_sources() -> str:
     """Every source of the catalogue: where it is, what may be done with it, its faults, and the content that must be read."""
     from isogloss.files.catalogue import sources
 
-    parts = []
-    for name, one in sources().items():
-        where = dict.fromkeys(f"<{file.address.rsplit('/', 1)[0]}/>" for file in one.files)
-        known = [f"{tag} {one.contents[tag][0]:,}" for tag in one.languages if tag in one.contents]
-        facts = [
-            ["licence", one.licence],
-            ["citation", one.citation],
-            ["page", f"<{one.page}>"],
-            ["files from", "<br>".join(where) or f"the hub, `{one.hub}`"],
-            ["languages", ", ".join(one.languages)],
-            [
-                "size",
-                f"{one.size() / 1e6:,.1f} MB" if all(file.size for file in one.files) and one.files else "not known",
-            ],
-            ["items", ", ".join(known) or "not counted here"],
-            [
-                "content",
-                "<br>".join(f"{tag} `{content[:16]}`" for tag, (_, content) in one.contents.items())
-                or "none to compare with",
-            ],
-        ]
-        faults = "\n".join(f"* {fault}" for fault in one.faults)
-        parts.append(f"## `{name}`: {one.title}\n\n{table(['', ''], facts)}\n\n{faults}")
-    return "\n\n".join(parts)
+    return "\n\n".join(source_card(name, one) for name, one in sources().items())
 
 
-def hashes(files: dict[str, list[Path]]) -> str:
-    """The SHA-256 of every file, so that a copy can be told from another version."""
+def source_card(name: str, one: Any) -> str:
+    """One source: citation, licence, size and places; its languages with items and content; its faults."""
+    places = list(dict.fromkeys(place(file.address) for file in one.files))
+    size = sum(file.size for file in one.files) if all(file.size for file in one.files) else 0
+    page = [] if any(f"<{one.page}>" in where for where in places) else [f"<{one.page}>"]
+    where = ", ".join([*page, *places]) + (f" ({size / 1e6:,.1f} MB)" if size else "")
+    citation = one.citation if one.citation[-1] in ".?" else f"{one.citation}."
+    facts = [citation, f"License: {one.licence}.", f"{where}."]
+    counted = [
+        f"{tag} ({one.contents[tag][0]:,}, `{one.contents[tag][1][:16]}`)" if tag in one.contents else tag
+        for tag in one.languages
+    ]
+    faults = "\n".join(f"* {fault}" for fault in one.faults)
+    return f"### `{name}`: {one.title}\n\n{' '.join(facts)}\nLanguages: {', '.join(counted)}.\n\n{faults}"
+
+
+def place(address: str) -> str:
+    """The repository of a file, with the commit where its address has one."""
+    host, *parts = address.removeprefix("https://").split("/")
+    commits = [part for part in parts if re.fullmatch("[0-9a-f]{40}", part)]
+    if host == "raw.githubusercontent.com":
+        return (
+            f"<https://github.com/{parts[0]}/{parts[1]}> at `{commits[0][:12]}`"
+            if commits
+            else f"<https://github.com/{parts[0]}/{parts[1]}>"
+        )
+    repository = "/".join(parts[: 3 if parts[0] == "datasets" else 2])
+    return f"<https://{host}/{repository}>" + (f" at `{commits[0][:12]}`" if commits else "")
+
+
+def hashes(shipped: dict[Path, tuple[str, set[str]]]) -> str:
+    """The SHA-256 of every file that ships, so that a copy can be compared with it; files of one name in one row."""
     import hashlib
 
-    rows = [
-        [
-            f"`{path.name}`",
-            str(len(path.read_text(encoding="utf-8").splitlines())),
-            f"`{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}`",
-        ]
-        for tag in sorted(files)
-        for path in files[tag]
-    ]
-    return table(["file", "items", "SHA-256 (first 16 digits)"], rows)
+    rows: dict[tuple[str, str], list[str]] = {}
+    for path, (name, tags) in shipped.items():
+        tag = "all" if len(tags) > 1 else next(iter(tags))
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        stem = re.sub(rf"(?<=[-_]){tag}(?=\.)", "…", path.name)
+        rows.setdefault((name, stem), []).append(f"{tag} `{digest}`")
+    return table(
+        ["data set", "file", "SHA-256 (first 16 digits)"],
+        [[f"`{n}`", f"`{f}`", ", ".join(h)] for (n, f), h in rows.items()],
+    )
 
 
 def checks() -> str:
@@ -492,7 +526,7 @@ def item_columns() -> str:
 def _columns(schema: dict[str, Any], meanings: dict[str, str]) -> str:
     undocumented = sorted(set(schema) ^ set(meanings))
     if undocumented:
-        raise SystemExit(f"docs/generate.py: say what the columns mean: {', '.join(undocumented)}")
+        raise SystemExit(f"docs/generate.py: explain the columns: {', '.join(undocumented)}")
     kinds = {name: str(kind()) if isinstance(kind, type) else str(kind) for name, kind in schema.items()}
     return table(["column", "type", "meaning"], [[f"`{n}`", f"`{kinds[n]}`", meanings[n]] for n in schema])
 
@@ -505,7 +539,7 @@ def schema_version() -> str:
 
 
 def module_list() -> str:
-    """Every module with the first sentence it says of itself; plug-ins, which have pages of their own, by name only."""
+    """Every module with the first sentence of its docstring; plug-ins, which have their own pages, by name only."""
     import ast
 
     from isogloss.registry import PLUGIN_PACKAGES, built_in
@@ -548,7 +582,10 @@ def verdict_matrices() -> str:
     kept = [[f"`{tag}`", *verdict_share(tag, [r for r in held_out if r["language"] == tag])[1:3]] for tag in tags]
     kept.append(["all", *verdict_share("all", held_out)[1:3]])
     second, hard = labelled("answers_second_author.jsonl"), labelled("answers_hard.jsonl")
-    blind, sealed = labelled("answers_blind.jsonl"), labelled("answers_sealed.jsonl")
+    blind, sealed, apart, bakers, gardeners = (
+        labelled(f"answers_{name}.jsonl") for name in ("blind", "sealed", "apart", "bakers", "gardeners")
+    )
+    opened = [row | {"first_read": row["opened_read"]} for row in apart if row["half"] == "sealed"]
     first_readings = [first_reading_share(tag, [r for r in second if r["language"] == tag]) for tag in tags]
     first_readings = [cells for cells in first_readings if cells[1]] + [first_reading_share("all", second)]
     wrong = [row for row in rows if row["read"] != row["verdict"]]
@@ -574,14 +611,30 @@ def verdict_matrices() -> str:
             hard_table(blind, by="language"),
             "Answers written at the same time and read once, when those changes were done (`at first`), by the author of the rules; a few words were added afterwards:",
             hard_table(sealed, by="language"),
+            "Answers of a third set, written before their author had read the rules; all by the rules of that day (`at first`):",
+            hard_table(apart),
+            "Of these, the third that was kept closed until the rules had been changed for the others, read once then (`at first`):",
+            hard_table(opened),
+            "Answers of a fourth set, 26 languages, written before their author had opened the rules (`at first`); rules and words were changed for them afterwards:",
+            hard_table(bakers),
+            hard_table(bakers, by="language"),
+            "Answers written by the same author when those changes were done, and read once (`at first`); refusals and a few words were added afterwards:",
+            hard_table(gardeners),
             "Which rule decided how many of all these answers, in the order in which the rules are tried:",
-            rule_table([*rows, *later, *held_out, *second, *hard, *blind, *sealed]),
+            rule_table([*rows, *later, *held_out, *second, *hard, *blind, *sealed, *apart, *bakers, *gardeners]),
             "Read wrong, of the first table:",
             told,
             "All answers of the first table; labels are rows, what is read are columns.",
             verdict_matrix(rows, tuple(VERDICTS)),
         ]
     )
+
+
+def verdict_rules() -> str:
+    """The rules that read an answer, in the order in which they are tried."""
+    from isogloss.chat.readings import RULES
+
+    return table(["rule", "condition"], [[name, what] for name, what in RULES.items()])
 
 
 def reading_of(row: dict[str, Any]) -> Any:
@@ -593,7 +646,13 @@ def reading_of(row: dict[str, Any]) -> Any:
 
     prompts = tuple(prompt_words_of(languages.describe(row["language"])).prompts.items())
     asked = AskedPrompts(prompts, (row["words"][0], row["words"][1])) if "words" in row else None
-    return read_answer(row["text"], language=row["language"], prompt=row["prompt"], asked=asked)
+    return read_answer(
+        row["text"],
+        language=row["language"],
+        prompt=row["prompt"],
+        asked=asked,
+        statement=row.get("statement", ""),
+    )
 
 
 def hard_table(rows: list[dict[str, Any]], by: str = "kind") -> str:
@@ -683,6 +742,7 @@ def bibliography() -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "bibliography": bibliography,
     "verdict-matrices": verdict_matrices,
+    "verdict-rules": verdict_rules,
     "auto-methods": auto_methods,
     "checks": checks,
     "commands": commands,
@@ -695,7 +755,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "languages": language_table,
     "capabilities": capabilities,
     "coverage": coverage_table,
-    "list": listing,
     "make-targets": make_targets,
     "methods": methods,
     "metrics": metrics,
@@ -716,7 +775,7 @@ def fresh(text: str) -> str:
 
 def main() -> int:
     """Write the pages, or with `--check` only name those that are stale."""
-    pages = [*sorted(DOCS.glob("*.md")), *sorted(ROOT.glob("*.md"))]
+    pages = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
     stale = []
     with tempfile.TemporaryDirectory() as nobody:
         os.environ |= PLAIN | {"ISOGLOSS_HOME": nobody}

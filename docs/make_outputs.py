@@ -29,7 +29,7 @@ PLAIN = {"TERMINAL_WIDTH": "120", "COLUMNS": "120", "NO_COLOR": "1", "TERM": "du
 def prepare(folder: Path) -> None:
     """The files that the commands find in their folder: studies, a table from a Polish spreadsheet, a folder without runs."""
     (folder / "empty").mkdir(parents=True, exist_ok=True)
-    page = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "own-data.md").read_text(encoding="utf-8")
     pairs = page.partition("<!-- example: pairs.csv -->")[2].split("```")[1].removeprefix("text\n")
     (folder / "pairs.csv").write_text(pairs, encoding="cp1250")
     shutil.copytree(ROOT / "studies", folder / "studies", dirs_exist_ok=True)
@@ -73,7 +73,8 @@ def main() -> int:
     folder = Path(words[0] if words else "runs/outputs").resolve()
     prepare(folder)
     stale = []
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    pages = sorted((ROOT / "docs").rglob("*.md"), key=lambda page: (page.parent.name != "start", page))
+    for page in [ROOT / "README.md", *pages]:
         old = page.read_text(encoding="utf-8")
         new = fresh(old, folder)
         if not is_same(new, old):

@@ -1,7 +1,7 @@
 """Make the pictures of the documentation: python docs/make_pictures.py [FOLDER] [NAMES].
 
 FOLDER (by default runs/pictures) holds the runs that the pictures are made of; those that are missing are made with SmolLM2,
-and a training with a tiny model. ISOGLOSS_REAL_DATA names the folder with the published scores of multilingual BERT.
+and a training with a tiny model; `two` also needs mBERT (python -m reproduction.weights bert-base-multilingual-cased). ISOGLOSS_REAL_DATA names the folder with the published scores of multilingual BERT.
 The pages need Chromium. With NAMES, such as figure-answers, only these are made.
 """
 
@@ -33,6 +33,7 @@ PUBLISHED = {  # files of scores, each with the name of its model, or the langua
 }
 RUNS = {
     "demo": "eval smollm2 --data demo",
+    "two": f"run {ROOT / 'studies' / 'two.yaml'} --no-trial",
     "shades": "eval smollm2 --data shades_demo -l en -l es",
     "templates": "eval smollm2 --data templates -l en --where set=gender-profession",
     "ask": "ask smollm2 --data shades_demo -l en --limit 3",
@@ -56,8 +57,8 @@ FIGURES = {
     "world": ("shades", "-l en"),
 }
 REPORTS = {
-    "report-light": ("demo", {"viewport": {"width": 1200, "height": 900}}),
-    "report-dark": ("demo", {"viewport": {"width": 1200, "height": 900}, "color_scheme": "dark"}),
+    "report-light": ("two", {"viewport": {"width": 1200, "height": 900}}),
+    "report-dark": ("two", {"viewport": {"width": 1200, "height": 900}, "color_scheme": "dark"}),
 }
 
 
@@ -134,7 +135,7 @@ def take_report(name: str, folder: Path) -> None:
     with browser() as chromium:
         page = chromium.new_context(**settings).new_page()
         page.goto(path.resolve().as_uri())
-        page.wait_for_selector("html[data-charts=drawn]", timeout=120_000)
+        page.wait_for_selector(".plot", state="attached", timeout=120_000)  # the first ones are folded
         if "dark" in name:
             page.evaluate("document.querySelector('#plane').scrollIntoView({behavior: 'instant'})")
             page.wait_for_timeout(500)
@@ -143,7 +144,7 @@ def take_report(name: str, folder: Path) -> None:
 
 def take_page(folder: Path) -> None:
     """Take a picture of a study on the local page."""
-    shown = make_runs(folder, "demo").parent
+    shown = make_runs(folder, "two").parent
     command = [sys.executable, "-u", "-m", "isogloss", "serve", str(shown), "--port", "8799"]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
@@ -151,7 +152,7 @@ def take_page(folder: Path) -> None:
         server.stderr.readline()  # it says where it is once it listens
         with browser() as chromium:
             page = chromium.new_context(viewport={"width": 1200, "height": 800}).new_page()
-            page.goto("http://127.0.0.1:8799/runs/demo", timeout=120_000)
+            page.goto("http://127.0.0.1:8799/runs/two", timeout=120_000)
             page.screenshot(path=ASSETS / "serve.png")
     finally:
         server.terminate()

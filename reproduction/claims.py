@@ -1,7 +1,7 @@
-"""Test the claims of published papers and write docs/claims.md with its figure; run it with `make claims` (`python -m reproduction.claims`).
+"""Test the claims of published papers; `make claims` (`python -m reproduction.claims`) writes docs/results/claims.md, its figure and docs/dev/claims-record.md.
 
-It needs the published data, as a folder in ISOGLOSS_REAL_DATA or beside the project in ../shared/data. Claims about
-trained weights are tested where the runs of `make reproduce` are there.
+It needs the published data, as a folder in ISOGLOSS_REAL_DATA or next to the project in ../shared/data, and what NEEDS names. Where
+something is missing, or with --check, nothing is written: the papers that can be tested are compared with the pages.
 """
 
 from __future__ import annotations
@@ -11,14 +11,21 @@ import os
 import sys
 import textwrap
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 import isogloss as ig
-from isogloss.analysis.claim_files import read_claims
-from isogloss.analysis.claims import CONTRADICTED, NO_TEST, NOT_INTERPRETABLE, SUPPORTED, UNDECIDED, ClaimsFile
+from isogloss.claims.files import read_claims
+from isogloss.claims.verdicts import (
+    CONTRADICTED,
+    NO_TEST,
+    NOT_INTERPRETABLE,
+    SUPPORTED,
+    UNDECIDED,
+    ClaimsFile,
+    ClaimVerdict,
+)
 from isogloss.reports.text.claims import (
     MEANINGS,
     ORDER,
@@ -32,9 +39,14 @@ from isogloss.runs import find_runs, read_scored
 from .published import CLAIMS, load_nadeem, load_published
 
 ROOT = Path(__file__).parent.parent
-PAGE, FIGURE = ROOT / "docs" / "claims.md", ROOT / "docs" / "assets" / "claims.svg"
+PAGE, FIGURE = ROOT / "docs" / "results" / "claims.md", ROOT / "docs" / "assets" / "claims.svg"
+RECORD = ROOT / "docs" / "dev" / "claims-record.md"
 FILES = ("ozturk2023", "nadeem2021", "behnamghader2022", "kaneko2022", "shades2025")
-FROM_WEIGHTS = ("behnamghader2022", "kaneko2022")
+NEEDS = {  # what the folder of the published data need not hold
+    "nadeem2021": "the scores of all nine models in its folder predictions (`isogloss data pull nadeem_predictions`)",
+    "behnamghader2022": "the templates of bert-base-uncased among the runs of `make reproduce`",
+    "kaneko2022": "the sentences with AULA among the runs of `make reproduce`",
+}
 NEGATION = {"gender-1": "statement", "gender-2": "negation"}
 COLOURS = {
     SUPPORTED: "#0072b2",
@@ -47,27 +59,31 @@ COLOURS = {
 OPENING = """\
 # Which claims survive?
 
-Papers about stereotypes in several languages end in sentences such as "English models are the most biased". This page tests such sentences with the scores that their authors published and, where a paper published none, with
-[trained weights](reproducing.md#from-trained-weights).
-That it can be done at all is to the authors' credit: Öztürk et al. released their translations, their code and every score, and say themselves that their conclusions are tentative.
+Papers about stereotypes in several languages end in sentences such as "English models are the most biased".
+This page tests such sentences with the scores that their authors published and, where a paper published none, with [trained weights](reproducing.md#from-trained-weights).
+This is possible because Öztürk et al. released their translations, their code and every score. They call their conclusions tentative.
 
 | paper | Holm: no false verdict in the paper | BH: few false verdicts |
 | --- | --- | --- |
 {counts}
 
-**Why two columns.** Both adjust for all claims of a paper that have a p-value, including those that end as *not interpretable*: some of their comparisons could have contradicted them. With Holm's method
-the chance of *one or more* false verdicts in a paper is at most 5 %, so each verdict can be quoted by itself; this is the verdict given below. With Benjamini and Hochberg's (BH), at most 5 % of the *verdicts* are expected to be
-false, which is enough for an overview and finds more. {difference}
+**Two adjustments.** Both cover all claims of a paper that have a p-value, including those that end as *not interpretable*.
+With Holm's method the chance of *one or more* false verdicts in a paper is at most 5 %, so each verdict can be quoted by itself; this is the verdict given below.
+With Benjamini and Hochberg's (BH), at most 5 % of the *verdicts* are expected to be false, which is enough for an overview and finds more.
+{difference}
 
-**Scores that are known to be wrong are left out first.** {faults} A claim over both tasks is not tested on one of them. [What they would change](#what-the-wrong-scores-would-change) is listed below: {changed}.
+**Scores that are known to be wrong are left out first.** {faults}
+A claim over both tasks is not tested on one of them. [With these scores](../dev/claims-record.md#what-the-wrong-scores-would-change), {changed} would change.
 
-![Each claim's deciding comparison with its 95 % confidence interval, in the direction of the claim](assets/claims.svg)
+![Each claim's deciding comparison with its 95 % confidence interval, in the direction of the claim](../assets/claims.svg)
 
 *Each line is the deciding comparison of one claim, in the direction of the claim: right of zero agrees with it. Bars are 95 % confidence intervals over targets, before the adjustment for the number of claims.*
 
-Every claim is given in our words, written in the [language of claims](gate.md#the-language) in `studies/claims`, and tested on the items that all sides have, with whole targets as the unit.
-We show the deciding comparison: the weakest if the claim holds, else the strongest against it. *Robustness* says what changes in paper mode and without a task, a bias type or ties, and with the scores that are known to be wrong.
+Every claim is given in our words, written in the [language of claims](../how-to/gate.md#the-language) in `studies/claims`, and tested on the items that all sides have, with whole targets as the unit.
+We show the deciding comparison: the weakest if the claim holds, else the strongest against it.
+*Robust* counts the variants with the same verdict: paper mode; without a task, a bias type or ties; with the scores that are known to be wrong.
 A claim asks for no more than its sentence. Where only a stricter reading can be tested (*in every language* for *most*), its contradiction leaves the sentence undecided.
+[The record](../dev/claims-record.md) has the sentence of each claim, its formula, p-values and notes.
 
 | verdict | meaning |
 | --- | --- |
@@ -75,11 +91,17 @@ A claim asks for no more than its sentence. Where only a stricter reading can be
 
 ## What this page does not say
 
-* *Undecided* does not mean false. It means that {targets} targets and these differences do not settle the sentence; the smallest difference that would have been found reliably is given.
+* *Undecided* does not mean false. It means that {targets} targets and these differences do not settle the sentence; the record gives the smallest difference that would have been found reliably.
 * A claim is about these models, these items and these translations. The interval covers other targets of the same kind, not other models, other data sets or better translations.
-* A verdict is about our reading of a sentence, which is shown with it. Where a sentence has several readings, there are several claims; where it says "similar" or "much", the margin is ours.
-* *Not interpretable* is about a model on these items, by a [rule](statistics.md#when-a-score-can-be-interpreted) that the papers did not know. {limits}
+* A verdict is about our reading of a sentence. Where a sentence has several readings, there are several claims; where it says "similar" or "much", the margin is ours.
+* *Not interpretable* is about a model on these items, by a [rule](../explanation/statistics.md#when-a-score-can-be-interpreted) that the papers did not know. {limits}
 * A claim that survives is not an explanation, and a score is not a harm.
+"""
+
+RECORD_OPENING = """\
+# Claims of published papers: the record
+
+Every claim of [Which claims survive?](../results/claims.md) with its sentence, verdict, formula, p-values and notes.
 
 ## What the wrong scores would change
 
@@ -118,17 +140,31 @@ def load_weights(runs: Path) -> dict[str, ig.Scored]:
     return found
 
 
-def without_scores(file: ClaimsFile) -> ClaimsFile:
-    """The file with its claims about trained weights named as not testable."""
-    claims = [
-        replace(one, says="", formula=None, needs=one.needs or "the runs of `make reproduce`") for one in file.claims
-    ]
-    return replace(file, claims=tuple(claims))
-
-
 def capital(name: str) -> str:
     """The name with a capital letter, unless it begins with a model's name such as mBERT."""
     return name if name[1:2].isupper() else name[0].upper() + name[1:]
+
+
+def as_table(result: ig.GateResult) -> str:
+    """One paper: a row for each claim with its place, its verdict and the deciding comparison."""
+    lines = [f"## {result.title}", "", f"{count_verdicts(result).capitalize()}.", ""]
+    lines += ["| claim | where | verdict | deciding comparison | robust |", "| --- | --- | --- | --- | --- |"]
+    for one in result.verdicts:
+        same = sum(status == one.status for status in one.robustness.values())
+        robust = f"{same} of {len(one.robustness)}" if one.robustness else ""
+        where = one.source.partition("), ")[2] or one.source
+        lines.append(f"| {capital(one.name)} | {where} | {one.status} | {as_difference(one)} | {robust} |")
+    return "\n".join([*lines, ""])
+
+
+def as_difference(one: ClaimVerdict) -> str:
+    """The deciding comparison with its interval; nothing where there is no verdict."""
+    part = one.part
+    if part is None or part.difference is None or one.status not in (SUPPORTED, CONTRADICTED, UNDECIDED):
+        return ""
+    over_groups = part.design == "over groups"
+    value = f"{part.difference + float(part.b):.2f}" if over_groups else f"{part.difference:+.1f}"
+    return value if part.low is None or part.high is None else f"{value} [{part.low:+.1f}, {part.high:+.1f}]"
 
 
 def as_section(result: ig.GateResult) -> str:
@@ -201,7 +237,7 @@ def summarise(results: list[ig.GateResult], file: ClaimsFile) -> dict[str, str]:
     limits = [note for note in results[0].notes if "limit of competence" in note]
     return {
         "counts": "\n".join(rows),
-        "difference": f"By BH, {len(moved)} of {len(claims)} claims that are undecided by Holm would be decided ({moves}).",
+        "difference": f"Of the {len(claims)} claims, BH would decide {len(moved)} that Holm leaves undecided ({moves}).",
         "faults": f"Of Öztürk et al. these are {'; '.join(reasons)}; and {len(file.faults.items)} items after two with two BLANKs. "
         "[Published numbers](reproducing.md#rows-that-cannot-be-trusted) has the evidence.",
         "changed": f"{len(changed)} of {len(first)} verdicts",
@@ -210,27 +246,55 @@ def summarise(results: list[ig.GateResult], file: ClaimsFile) -> dict[str, str]:
     }
 
 
-def main(resamples: int, runs: Path) -> None:
-    """Test all files and write the page."""
+def compare_with_pages(results: dict[str, ig.GateResult]) -> dict[str, bool]:
+    """Whether the table and the record of each paper are what the pages have."""
+    page, record = PAGE.read_text(encoding="utf-8"), RECORD.read_text(encoding="utf-8")
+    return {
+        name: as_table(result) in page and as_section(result).rstrip() in record for name, result in results.items()
+    }
+
+
+def main(resamples: int, runs: Path, check: bool) -> None:
+    """Test all files and write both pages, or compare what can be tested with them."""
     folder = find_data()
-    published, weights, nadeem = load_published(folder), load_weights(runs), load_nadeem(folder)
-    results, files = [], [read_claims(CLAIMS / f"{name}.yaml") for name in FILES]
-    for name, file in zip(FILES, files, strict=True):
-        own = nadeem if name == "nadeem2021" else weights.get(name)
-        if name in FROM_WEIGHTS and own is None:
-            file = without_scores(file)
-        results.append(ig.gate(own or published, file, robustness=True, resamples=resamples))
+    sources = {"nadeem2021": load_nadeem(folder), **load_weights(runs)}
+    missing = [name for name in NEEDS if sources.get(name) is None]
+    tested = [name for name in FILES if name not in missing]
+    files = {name: read_claims(CLAIMS / f"{name}.yaml") for name in tested}
+    published = load_published(folder)
+    results = {
+        name: ig.gate(sources.get(name) or published, file, robustness=True, resamples=resamples)
+        for name, file in files.items()
+    }
+    if not missing and not check:
+        return write_pages(results, files["ozturk2023"], resamples=resamples)
+    same = compare_with_pages(results)
+    lines = [f"{name}: {'as' if equal else 'not as'} on the pages" for name, equal in same.items()]
+    lines += [f"{name}: not tested; it needs {NEEDS[name]}" for name in missing]
+    print("\n".join([*lines, "Nothing was written."]))
+    sys.exit(0 if all(same.values()) and (check or not missing) else 1)
+
+
+def write_pages(results: dict[str, ig.GateResult], file: ClaimsFile, *, resamples: int) -> None:
+    """Write the page, its figure and the record."""
     meanings = "\n".join(f"| {name} | {MEANINGS[name]} |" for name in ORDER)
-    targets = max(part.clusters for one in results[0].verdicts for part in one.details)
-    head = OPENING.format(meanings=meanings, targets=targets, **summarise(results, files[0]))
-    hashes = "\n".join(f"* `{name}.yaml`: {result.sha256[:12]}" for name, result in zip(FILES, results, strict=True))
-    tail = f"## Files\n\nTested on {results[0].tested} with {resamples:,} resamples. Hashes of the claims files:\n\n{hashes}\n"
-    PAGE.write_text("\n".join([head, *map(as_section, results), tail]), encoding="utf-8")
-    draw(results)
+    first, every = results["ozturk2023"], list(results.values())
+    targets = max(part.clusters for one in first.verdicts for part in one.details)
+    words = summarise(every, file)
+    head = OPENING.format(meanings=meanings, targets=targets, **words)
+    hashes = "\n".join(f"* `{name}.yaml`: {result.sha256[:12]}" for name, result in results.items())
+    tail = (
+        f"## Files\n\nTested on {first.tested} with {resamples:,} resamples. Hashes of the claims files:\n\n{hashes}\n"
+    )
+    PAGE.write_text("\n".join([head, *map(as_table, every), tail]), encoding="utf-8")
+    record = [RECORD_OPENING.format(**words), *map(as_section, every)]
+    RECORD.write_text("\n".join(record).rstrip() + "\n", encoding="utf-8")
+    draw(every)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resamples", type=int, default=10_000)
     parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "reproduce", help="The runs of `make reproduce`.")
+    parser.add_argument("--check", action="store_true", help="Write nothing; compare with the pages.")
     main(**vars(parser.parse_args()))

@@ -1,4 +1,4 @@
-"""What the trained models show: languages on the same items, and whether methods agree; the tables of docs/findings.md."""
+"""What the trained models show: languages on the same items, and whether methods agree; the tables of docs/results/findings.md."""
 
 from __future__ import annotations
 
@@ -257,9 +257,7 @@ def _names(tags: Sequence[str]) -> str:
 
 def _of_languages(sources: Sources) -> str:
     said = []
-    for task, where in zip(
-        TASKS, ("Within sentences (intrasentence)", "As the next sentence (intersentence)"), strict=True
-    ):
+    for task, where in zip(TASKS, ("On the intrasentence task", "On the intersentence task"), strict=True):
         ss = {tag: measures["ss"] for own, tag, measures, _ in measure_languages(sources) if own == task}
         above = [tag for tag, row in ss.items() if row.interpretable and row.low is not None and row.low > 50]
         guessing = [tag for tag, row in ss.items() if not row.interpretable]
@@ -271,10 +269,9 @@ def _of_languages(sources: Sources) -> str:
             else "it is not shown to prefer stereotypes in any language"
         )
         text = f"{where} {shows}"
-        text += f" and may be guessing in {_names(guessing)}" if guessing else ""
-        said.append(
-            f"{text}; of the ten differences between languages {len(pairs)} survive{f' ({named})' if named else ''}."
-        )
+        text += f" and is below our competence limit in {_names(guessing)}" if guessing else ""
+        survive = f"{len(pairs)} of the ten differences between languages survive ({named})" if named else ""
+        said.append(f"{text}; {survive or 'none of the ten differences between languages survives'}.")
     return f"**Languages.** Multilingual BERT on the same items in five languages. {' '.join(said)}"
 
 
@@ -285,7 +282,7 @@ def _of_methods(sources: Sources) -> str:
         clear = [name for name, row in rows.items() if row.low is not None and row.low > 50]
         rest = [name for name in rows if name not in clear]
         text = f"On {title} (n = {next(iter(rows.values())).n}), {listed(clear) if clear else 'no method'} {'finds' if len(clear) == 1 else 'find'} a preference for stereotypes"
-        said.append(text + (f", and {listed(rest)} cannot be told from 50." if rest else "."))
+        said.append(text + (f", and {listed(rest)} are not distinguishable from 50." if rest else "."))
     for title, model, dataset in (
         ("CrowS-Pairs", UNCASED, "crows_pairs"),
         ("StereoSet's gender items", CASED, "stereoset"),
@@ -301,7 +298,7 @@ def _of_methods(sources: Sources) -> str:
                 f"AUL and AULA agree on {alike:.0f} % of {title}, and with methods that mask tokens on {min(mixed):.0f} to "
                 f"{max(mixed):.0f} %."
             )
-    return f"**Methods.** The same model and the same items, asked in other ways. {' '.join(said)}"
+    return f"**Methods.** The same model and the same items, scored by different methods. {' '.join(said)}"
 
 
 def _of_published(sources: Sources) -> str:
@@ -310,8 +307,12 @@ def _of_published(sources: Sources) -> str:
     left = sum(len(row.differing - row.touched) for row in rows)
     text = (
         f"**Published numbers.** {sum(len(row.scores) for row in rows):,} of {sum(row.total for row in rows):,} published "
-        f"intrasentence scores were scored again from weights: {differing} differ by more than a thousandth of their size, "
-        f"{differing - left} of them because of a shifted batch, {left} without an explanation."
+        f"intrasentence scores were scored again from weights: {differing} differ by more than 0.1 %, "
+        + (
+            f"{differing - left} of them because of a shifted batch."
+            if left or not differing
+            else "all because of a shifted batch."
+        )
     )
     inter = check_candidates(sources, TASKS[1])
     if inter:

@@ -1,4 +1,4 @@
-"""The pages: docs/reproducing.md and docs/findings.md, made of the words in reproduction/text and of tables from runs."""
+"""The pages: docs/results/reproducing.md and findings.md, and their records in docs/dev, made of the words in reproduction/text and of tables from runs."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 from isogloss.errors import IsoglossError
 from isogloss.scores import Scored
 
-from . import findings, published, tables
+from . import findings, published, questions, tables
 from .tables import CASED, UNCASED, Sources
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -21,13 +21,13 @@ Block = Callable[[Sources], str]
 def write_pages(
     sources: Sources, say: Callable[[str], None], *, stages: Sequence[str], everything: bool = True
 ) -> None:
-    """Write both pages from what is scored so far.
+    """Write the pages from what is scored so far.
 
     What belongs to another stage is kept, and so is a table of which nothing is scored; unless everything is asked for,
     what published scores show is kept too.
     """
-    for name, blocks in (("reproducing", REPRODUCING), ("findings", FINDINGS)):
-        path = DOCS / f"{name}.md"
+    for name, blocks in PAGES.items():
+        path = DOCS / name
         before = read_blocks(path.read_text(encoding="utf-8")) if path.is_file() else {}
         contents = {}
         for block, make in blocks.items():
@@ -42,7 +42,7 @@ def write_pages(
 def _is_due(block: str, sources: Sources, *, stages: Sequence[str], new: bool) -> bool:
     """Whether a block is made now: it belongs to a stage, and what it is made of is there."""
     if block not in PUBLISHED:
-        return ("small" if block in SMALL else "published") in stages
+        return ("small" if block in SMALL else "questions" if block in QUESTIONS else "published") in stages
     return new and "published" in stages and published.is_here(sources.data)
 
 
@@ -61,7 +61,7 @@ def read_blocks(page: str) -> dict[str, str]:
 
 def _map(sources: Sources) -> str:
     caption = findings.draw_map(sources, DOCS / "assets" / "findings-map.svg")
-    return f"![The isogloss map of multilingual BERT](assets/findings-map.svg)\n\n{caption}"
+    return f"![The isogloss map of multilingual BERT](../assets/findings-map.svg)\n\n{caption}"
 
 
 def _english(sources: Sources) -> str:
@@ -90,17 +90,19 @@ def _small(make: Callable[[Scored], str]) -> Block:
 REPRODUCING: dict[str, Block] = {
     "english": _english,
     "intra candidates": tables.intra_table,
-    "shift": tables.shift_table,
     "intra": lambda sources: tables.triple_table(sources, "intrasentence"),
-    "inter candidates": tables.inter_table,
     "inter": lambda sources: tables.triple_table(sources, "intersentence"),
     "crows": tables.crows_table,
-    "sentence methods": tables.sentence_methods_table,
     "templates": tables.templates_table,
+    "mbe": tables.mbe_table,
+}
+RECORD: dict[str, Block] = {
+    "shift": tables.shift_table,
+    "inter candidates": tables.inter_table,
+    "sentence methods": tables.sentence_methods_table,
     "divergences": tables.divergence_table,
     "top terms": tables.top_table,
     "negation": tables.negation_table,
-    "mbe": tables.mbe_table,
 }
 PUBLISHED: dict[str, Block] = {
     "annotator words": _published(published.annotator_words),
@@ -116,14 +118,36 @@ SMALL: dict[str, Block] = {
     "small differences": _small(findings.small_difference_table),
     "small summary": _small(findings.small_summary),
 }
-FINDINGS: dict[str, Block] = {
+QUESTIONS: dict[str, Block] = {
+    "mbbq": questions.question_table,
+    "mbbq controls": questions.control_table,
+    "mbbq languages": questions.language_table,
+    "unifiedqa": questions.unifiedqa_table,
+}
+ALL_FINDINGS: dict[str, Block] = {
     "summary": findings.summary,
     "languages": findings.language_table,
     "differences": findings.difference_table,
     "map": _map,
     **SMALL,
+    **QUESTIONS,
     "preferences": findings.preference_table,
     "agreement crows": lambda sources: findings.agreement_table(sources, UNCASED, dataset="crows_pairs"),
     "agreement stereoset": lambda sources: findings.agreement_table(sources, CASED, dataset="stereoset"),
     **PUBLISHED,
+}
+LONG = (  # tables of the record of findings: every pair of languages, models or methods
+    "differences",
+    "small differences",
+    "agreement crows",
+    "agreement stereoset",
+    "mbbq languages",
+    "unifiedqa",
+    "ranks",
+)
+PAGES: dict[str, dict[str, Block]] = {
+    "results/reproducing.md": REPRODUCING,
+    "results/findings.md": {name: make for name, make in ALL_FINDINGS.items() if name not in LONG},
+    "dev/reproduction-record.md": RECORD,
+    "dev/findings-record.md": {name: ALL_FINDINGS[name] for name in LONG},
 }

@@ -1,4 +1,4 @@
-"""What the published scores of all models show beyond the papers' tables: the blocks of docs/findings.md that need no weights."""
+"""What the published scores of all models show beyond the papers' tables: the blocks of docs/results/findings.md that need no weights."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import yaml
 import isogloss as ig
 from isogloss.analysis.alignment import align, mean_of
 from isogloss.analysis.annotators import AGREE, compare_unanimous, join_agreement, measure_annotators
-from isogloss.analysis.claim_files import read_claims
-from isogloss.analysis.claims import with_labels
 from isogloss.analysis.differences import Difference, paired_test
 from isogloss.analysis.intervals import IntervalSettings
 from isogloss.analysis.structure import find_structure
 from isogloss.analysis.variance import find_components
+from isogloss.claims.files import read_claims
+from isogloss.claims.verdicts import with_labels
 from isogloss.items import ANNOTATORS
 from isogloss.languages import describe
 from isogloss.registry import get
@@ -59,17 +59,19 @@ def load_published(folder: Path) -> ig.Scored:
 
 
 def load_nadeem(folder: Path) -> ig.Scored | None:
-    """The scores that Nadeem et al. published of their own models, as far as they are in a folder."""
+    """The scores that Nadeem et al. published of their own models; nothing where the folder lacks a model."""
     stems = yaml.safe_load((CLAIMS / "nadeem_models.yaml").read_text(encoding="utf-8"))
-    parts = []
+    data = [str(folder / "stereoset" / f"{task}_en.jsonl.gz") for task in ("intrasentence", "intersentence")]
+    paths = {}
     for stem in stems:
-        names = [folder / "predictions" / f"{prefix}{stem}.json.gz" for prefix in ("", "nadeem_")]
-        path = next((path for path in names if path.is_file()), None)
-        if path is not None:
-            data = [str(folder / "stereoset" / f"{task}_en.jsonl.gz") for task in ("intrasentence", "intersentence")]
-            scored = ig.load(path, data=data, languages="en")
-            parts.append(replace(scored, table=scored.table.with_columns(model=pl.lit(stem))))
-    return ig.join(*parts) if parts else None
+        for name in (f"{stem}.json.gz", f"nadeem_{stem}.json.gz"):
+            if (folder / "predictions" / name).is_file():
+                paths[stem] = folder / "predictions" / name
+    if len(paths) < len(stems):
+        return None
+    scored = {stem: ig.load(path, data=data, languages="en") for stem, path in paths.items()}
+    parts = [replace(one, table=one.table.with_columns(model=pl.lit(stem))) for stem, one in scored.items()]
+    return ig.join(*parts)
 
 
 def is_here(folder: Path) -> bool:
@@ -136,7 +138,7 @@ def unanimous_table(published: Published) -> str:
     means = [f"* {_mean_difference(scored, metric, tag=tag)}" for metric in ("ss", "lms") for tag in (None, "en")]
     words = (
         f"SS is higher on unanimous items in {up} of {len(rows)} models and languages. Adjusted for all of them (Holm), "
-        f"{clear} of the differences can be told from 0. Mean differences:"
+        f"{clear} of the differences excludes 0. Mean differences:"
     )
     return "\n".join([words, "", *means, "", markdown(heading, rows, labels=2)])
 

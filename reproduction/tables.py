@@ -1,4 +1,4 @@
-"""From weights, from predictions, printed: the tables of docs/reproducing.md, from whatever is scored so far."""
+"""From weights, from predictions, printed: the tables of docs/results/reproducing.md, from whatever is scored so far."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from importlib.metadata import EntryPoint
 from itertools import permutations
 
 import numpy as np
@@ -11,19 +12,22 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from isogloss import registry
+from isogloss.analysis.intervals import IntervalSettings
 from isogloss.annotation.agreement import measure_agreement
 from isogloss.annotation.labels import (
     count_labels,
     join_labels,
     labels_from_counts,
     make_labels,
+    read_labels,
     share_of_label,
     write_labels,
 )
-from isogloss.annotation.sources import read_labels
 from isogloss.errors import BadData, IsoglossError, UnknownName
 
 SEEGULL = "identity,attribute,non_stereotype,stereotype,unsure,mean_offensive_score,translated_identity,translated_attribute_list\n"
+FEW = IntervalSettings(resamples=200)
 GEST = (
     "sentence,stereotype,gender_strong_female,gender_female,gender_neutral,gender_male,gender_strong_male,match_strong_agree,"
     "match_agree,match_neutral,match_disagree,match_strong_disagree,final_verdict,final_stereotype,comment,fix,"
@@ -33,6 +37,15 @@ GEST = (
 
 def label(item: str, annotator: str | None, value: str, **others: str) -> dict[str, str | None]:
     return {"item": item, "question": "known", "annotator": annotator, "label": value, **others}
+
+
+def test_a_layout_of_another_package_is_recognised(tmp_path, monkeypatch):
+    point = EntryPoint("survey", "support.other_package:label_layout", "isogloss.label_layouts")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == point.group else [])
+    registry.entry_points_of.cache_clear()
+    (tmp_path / "survey.csv").write_text("nr,oui_non\n1,oui\n2,non\n", encoding="utf-8")
+    assert read_labels(tmp_path / "survey.csv").table["label"].to_list() == ["oui", "non"]
+    registry.entry_points_of.cache_clear()
 
 
 def people(*, items: int = 60, seed: int = 0, agreeing: float = 0.7):
@@ -233,7 +246,7 @@ def slow_ac1(units: list[list[str]]) -> float:
 @pytest.mark.parametrize("seed", range(3))
 def test_alpha_and_ac1_of_each_language_equal_their_definitions(seed):
     labels = people(seed=seed)
-    for row in measure_agreement(labels, by=["language"], resamples=200):
+    for row in measure_agreement(labels, by=["language"], settings=FEW):
         part = labels.table.filter(pl.col("language") == row.group["language"])
         units = [list(unit["label"]) for _, unit in part.group_by("item", maintain_order=True)]
         assert row.alpha == pytest.approx(slow_alpha(units))
@@ -275,7 +288,7 @@ def test_seegull_as_published_has_only_what_somebody_called_a_stereotype(real_da
 
 
 def test_agreement_prints_itself_and_becomes_a_table():
-    result = measure_agreement(people(), by=["language"], resamples=200)
+    result = measure_agreement(people(), by=["language"], settings=FEW)
     assert "es-MX" in str(result)
     assert f"{result.rows[0].alpha:.3f} [" in str(result)
     assert result.to_polars()["language"].to_list() == ["es-ES", "es-MX"]

@@ -174,6 +174,7 @@ def test_a_reply_survives_its_line_in_the_journal_and_a_torn_line_is_passed_over
     assert (torn.find(prompt) is not None, torn.find(other)) == (True, None)
 
 
+@pytest.mark.slow
 def test_a_report_shows_the_verdicts_of_answers(tmp_path):
     from isogloss.analysis.study import load_study
     from isogloss.reports.page.data import find_answers

@@ -74,6 +74,7 @@ def test_a_small_packed_file_may_not_unfold_to_a_large_one(command, tmp_path, mo
     assert refused(command, "show", path, "-l", "en") == said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.jsonl.gz", "x.csv.gz"])
 def test_lines_are_read_one_by_one(tmp_path, name):
     path = tmp_path / name
@@ -242,7 +243,7 @@ TEXTS = ("bell \x07", "nul \x00", "tab \x0b", '=HYPERLINK("http://x")', "+1", "-
 @pytest.mark.parametrize("kind", ["xlsx", "csv"])
 def test_a_sheet_holds_every_text_and_no_formula(tmp_path, kind):
     written = [{"id": f"-{n}", "text": text, "verdict": ""} for n, text in enumerate(TEXTS)]
-    path = sheets.write_sheet(tmp_path / f"s.{kind}", written, columns=["id", "text", "verdict"])
+    path = sheets.write_sheet(tmp_path / f"s.{kind}", written, form=sheets.SheetForm(["id", "text", "verdict"]))
     found = [row for _, row in sheets.read_sheet(path)]
     kept = ["bell \u2407", "nul \u2400", "tab \u240b", *TEXTS[3:]]
     assert [(row["id"], row["text"]) for row in found] == [(f"-{n}", text) for n, text in enumerate(kept)]
@@ -270,7 +271,9 @@ def test_a_review_sheet_of_odd_characters_is_written_from_the_command_line(comma
 
 
 def test_one_far_cell_of_a_sheet_costs_nothing(tmp_path):
-    path = sheets.write_sheet(tmp_path / "s.xlsx", [{"id": "1", "verdict": "good"}], columns=["id", "verdict"])
+    path = sheets.write_sheet(
+        tmp_path / "s.xlsx", [{"id": "1", "verdict": "good"}], form=sheets.SheetForm(["id", "verdict"])
+    )
     book = openpyxl.load_workbook(path)
     book.worksheets[0]["XFD900"] = "far"
     book.save(path)
@@ -278,7 +281,9 @@ def test_one_far_cell_of_a_sheet_costs_nothing(tmp_path):
 
 
 def test_a_sheet_of_too_many_rows_or_bytes_is_refused(tmp_path, monkeypatch):
-    path = sheets.write_sheet(tmp_path / "s.xlsx", [{"id": "1", "verdict": ""}], columns=["id", "verdict"])
+    path = sheets.write_sheet(
+        tmp_path / "s.xlsx", [{"id": "1", "verdict": ""}], form=sheets.SheetForm(["id", "verdict"])
+    )
     book = openpyxl.load_workbook(path)
     book.worksheets[0]["A250000"] = "far"
     book.save(path)
@@ -304,6 +309,7 @@ def test_a_line_of_megabytes_and_a_pipe_are_refused_at_once(tmp_path):
         ig.read(tmp_path / "pipe_en.parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["zip", "txt.gz"])
 def test_a_corpus_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, ending):
     path, lines = tmp_path / f"bomb.en-de.{ending}", b"\n" * 40_000_000

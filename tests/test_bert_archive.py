@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import transformers
+from reproduction.bert_archive import convert_bert, hub_name, read_bundle
 
 from isogloss.errors import IsoglossError
-from isogloss.models.bert_archive import convert_bert, hub_name, read_bundle
 from support import tiny
 
 

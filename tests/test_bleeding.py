@@ -8,8 +8,7 @@ import pytest
 
 import isogloss as ig
 from isogloss.annotation.bleeding import KNOWN, KnownRule, join_known, measure_bleeding
-from isogloss.annotation.labels import make_labels
-from isogloss.annotation.sources import read_labels
+from isogloss.annotation.labels import make_labels, read_labels
 from isogloss.errors import IsoglossError, UnknownName
 from isogloss.exchange.runs import read_scores
 from support.builders import score, triple
@@ -108,6 +107,13 @@ def test_labels_and_scores_must_meet():
         measure_bleeding(scored)
 
 
+def test_a_metric_that_the_scores_lack_is_named():
+    known, scored = half(40)
+    with pytest.raises(IsoglossError, match=r"No model has 'contrast' both where .* Metrics of these scores: .*ss"):
+        measure_bleeding(join_known(scored, labelled(known)), metric="contrast")
+
+
+@pytest.mark.slow
 def test_a_model_prefers_what_an_annotator_of_gest_finds_in_the_sentence(real_data):
     """Sentences of the published set that the first annotator matched with their stereotype without doubt, and the others."""
     items = ig.read(real_data / "gest" / "gest.csv.gz")

@@ -16,15 +16,14 @@ from isogloss.checks import (
     check_items,
     checks_as_text,
     find_problems,
-    identification,
     language_checks,
     text_checks,
 )
 from isogloss.checks.candidates import token_gap
-from isogloss.files.hub import report
+from isogloss.files.hub import on_message
 from isogloss.files.sources import read
 from isogloss.items import Candidate, Item, Items, Problem
-from isogloss.studies.method_choice import notice_languages
+from isogloss.studies.scoring_plan import notice_languages
 from support.builders import triple
 
 ROLES = ("stereotype", "anti-stereotype", "unrelated")
@@ -128,12 +127,12 @@ CASES = {
     ),
     "spaces": (
         filled("She  is BLANK.", "a", "b", "c"),
-        "odd spaces: 'She  is BLANK.'",
+        "unusual spaces: 'She  is BLANK.'",
         filled("Est-elle BLANK\u00a0?", "a", "b", "c", language="fr"),
     ),
     "odd_characters": (
         filled("She\u200b is BLANK.", "a", "b", "c"),
-        "an invisible or odd character, U+200B",
+        "an invisible or unusual character, U+200B",
         filled("می\u200cخواهد BLANK", "الف", "ب", "پ", language="fa"),
     ),
     "method_unfit": (
@@ -252,32 +251,15 @@ def test_the_language_is_not_checked_without_the_library_and_the_report_says_so(
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "py3langid" else real(name))
     (found,) = [one for one in check_items(Items((CASES["wrong_language"][0],))) if one["check"] == "wrong_language"]
-    message = "not checked: the library 'py3langid' is missing: pip install \"isogloss[translate]\""
+    message = "not checked: the library 'py3langid' is missing: pip install \".[translate]\" in your copy of Isogloss"
     assert (found["count"], found["note"]) == (0, message)
     assert message in checks_as_text([found])
 
 
-def test_every_item_is_identified_however_many_there_are(monkeypatch):
-    monkeypatch.setattr(identification, "BATCH", 4)
+def test_only_the_item_in_another_language_is_named():
     right = filled("They all said that she was very BLANK to them.", "kind", "rude", "fish")
     items = [*[right] * 10, CASES["wrong_language"][0], right]
     assert [index for index, _ in KNOWN["wrong_language"].search(items)] == [10]
-
-
-def test_languages_told_in_a_batch_are_those_told_one_by_one():
-    texts = [
-        "",
-        "1",
-        "да",
-        "WE ARE ALL HERE",
-        *(candidate.text for item in read("demo") for candidate in item.candidates),
-    ]
-    scores = identification.probabilities(identification.language_scores(texts))
-    labels = identification.load_identifier().nb_classes
-    for text, row in zip(texts, scores, strict=True):
-        guess, probability = identification.load_identifier().classify(text)
-        assert labels[row.argmax()] == guess
-        assert row.max() == pytest.approx(probability, abs=1e-4)
 
 
 @given(st.text(alphabet="a .,!?;:…\t\n\u00a0\u202f", max_size=8), st.sampled_from(["en", "fr"]))
@@ -298,24 +280,24 @@ def test_a_duplicate_is_found_whatever_the_order_of_its_candidates():
 
 def test_a_wrong_language_is_said_before_scoring():
     said = []
-    token = report.set(said.append)
+    token = on_message.set(said.append)
     items = Items(tuple(replace(CASES["wrong_language"][0], id=str(index)) for index in range(3)))
     assert len(notice_languages(items).problems) == 3
-    report.reset(token)
-    assert said == ["Warning: most items look like 'es', not 'en'. Is --language right?"]
+    on_message.reset(token)
+    assert said == ["Warning: most items look like 'es', not 'en'. Is `language` right?"]
 
 
 def notices(items: list[Item]) -> list[str]:
     said: list[str] = []
-    token = report.set(said.append)
+    token = on_message.set(said.append)
     notice_languages(Items(tuple(replace(item, id=str(index)) for index, item in enumerate(items))))
-    report.reset(token)
+    on_message.reset(token)
     return said
 
 
 def test_a_file_in_another_script_is_said_before_scoring_however_short_its_sentences_are(monkeypatch):
     wrong = [CASES["wrong_script"][0]] * 40
-    expected = ["Warning: most items are written in Cyrillic letters, not in those of 'de'. Is --language right?"]
+    expected = ["Warning: most items are written in Cyrillic letters, not in those of 'de'. Is `language` right?"]
     assert notices(wrong) == expected
     monkeypatch.setattr(language_checks, "no_identifier", lambda: "not here")
     assert notices(wrong) == expected

@@ -1,4 +1,4 @@
-"""Choices between labelled options: what is asked, in which orders, and what the answers count as."""
+"""Choices between labeled options: what is asked, in which orders, and what the answers count as."""
 
 from __future__ import annotations
 

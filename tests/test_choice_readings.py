@@ -1,4 +1,4 @@
-"""Answers to labelled options: what they pick in several languages, and why some pick none."""
+"""Answers to labeled options: what they pick in several languages, and why some pick none."""
 
 from __future__ import annotations
 

@@ -156,6 +156,7 @@ def test_an_unknown_option_or_command_leaves_with_two(run):
         assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_traceback_is_shown_with_debug_only():
     command = [sys.executable, "-m", "isogloss"]
     plain, debug = (
@@ -347,7 +348,7 @@ def test_language_list_and_show(run):
 def test_language_new_writes_a_file_that_can_be_shown(run, tmp_path):
     code, out, _ = run("language", "new", "ig", "--folder", tmp_path)
     assert (code, (tmp_path / "ig.toml").exists()) == (0, True)
-    assert out == f"Wrote {tmp_path / 'ig.toml'}. Fill it in; see docs/languages.md.\n"
+    assert out == f"Wrote {tmp_path / 'ig.toml'}. Fill it in; see docs/reference/languages.md.\n"
     code, _, err = run("language", "new", "ig", "--folder", tmp_path)
     assert (code, err) == (2, f"Error: 'ig' has a file already: {tmp_path / 'ig.toml'}. Edit that one.\n")
 
@@ -358,7 +359,8 @@ def test_show_knows_runs_data_languages_and_models_apart(run, tmp_path):
     assert run("show", "demo", "-l", "en")[1].startswith("96 items")
     assert run("show", "French")[1].startswith("tag        fr\n")
     assert "family       causal" in run("show", tmp_path)[1]
-    assert run("show", "Frensh")[2].startswith("Error: No data set or file named 'Frensh'.")
+    assert run("show", "Frennch")[2].startswith("Error: No data set or file named 'Frennch'.")
+    assert "українська" in run("show", "Ukrainian")[1]
 
 
 def test_an_unknown_language_is_one_line(run):

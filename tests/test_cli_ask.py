@@ -77,7 +77,7 @@ def test_measure_and_show_read_the_answers(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "Which model does http://127.0.0.1:9/v1 serve? Use --served-model NAME."),
+        ([], "Which model does http://127.0.0.1:9/v1 serve? Use `served_model='NAME'`."),
         (["--served-model", "x", "--mode", "x"], "No mode named 'x'. Known: corrected, paper."),
         (
             ["--served-model", "x", "--option", "role=hero"],
@@ -129,6 +129,7 @@ def test_the_key_is_in_no_output_and_in_no_file(tmp_path, monkeypatch):
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["Soup of the day", "", None])
 def test_asking_measuring_and_reporting_work_when_no_answer_is_clear(tmp_path, command, content):
     def reply(handler: endpoints.Handler, body: dict[str, object]) -> None:

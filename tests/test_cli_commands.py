@@ -17,7 +17,7 @@ SATELLITES = {
     "nsp": ("nsp", "No such command 'nsp'"),
     "translate": ("data translate demo --to de --out x", "No such command 'translate'"),
     "corpora": ("data build pairs demo --out x.csv", "No such command 'build'"),
-    "ray_cluster": ("eval ngrams --data demo -l en --backend ray", "The executor 'ray'"),
+    "ray_cluster": ("eval ngrams --data demo -l en --backend ray", "No backend named 'ray'"),
 }
 IMPORT_ALL = """
 import importlib, pkgutil, isogloss

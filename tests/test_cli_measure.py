@@ -104,7 +104,7 @@ def test_agreement_is_over_models_or_languages(call, tmp_path):
 
 
 MISTAKES = {
-    "one": (["compare", "{x}"], "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."),
+    "one": (["compare", "{x}"], "Give two runs to compare, or one folder and what to choose in it, such as --a language=en and --b language=de."),
     "a": (["compare", "{x}", "--a", "language=fr", "--b", "language=de"], "No language named 'fr'. Known: de, en."),
     "no run": (["compare", "{x}", "no/such"], "No such run: no/such."),
     "no claims": (["gate", "{x}", "--claims", "no.yaml"], "No such file: no.yaml."),
@@ -127,12 +127,13 @@ def test_runs_that_are_not_parallel_are_refused_and_can_be_compared_unpaired(cal
         2,
         "",
         "Error: Only 0 of 72 items are on both sides, so they cannot be compared item by item; "
-        "use --unpaired (design='unpaired') to compare them as independent samples.\n",
+        "use --unpaired to compare them as independent samples.\n",
     )
     code, out, _ = call(*words, "--unpaired")
     assert (code, "compared as independent samples: n counts the items of both sides" in out) == (0, True)
 
 
+@pytest.mark.slow
 def test_structure_controls_and_explain_print_text_and_json(call, runs):
     words = {
         "structures": ["structure"],
@@ -177,6 +178,7 @@ def test_eval_with_controls_makes_control_items_that_measure_leaves_out(call, tm
     ]
 
 
+@pytest.mark.slow
 def test_robustness_prints_a_card(call, tmp_path):
     tiny.network("gpt2").save_pretrained(tmp_path)
     tiny.tokenizer_of("gpt2").save_pretrained(tmp_path)

@@ -205,14 +205,14 @@ def test_sides_that_are_not_parallel_are_refused_and_unpaired_is_offered():
     other = score([triple(f"z{k}") for k in range(40)], [(2, 1, 0)] * 40)
     assert refusal(side(A), other) == (
         "Only 0 of 40 items are on both sides, so they cannot be compared item by item; "
-        "use --unpaired (design='unpaired') to compare them as independent samples."
+        "use `design='unpaired'` to compare them as independent samples."
     )
 
 
 def test_equal_ids_of_different_things_are_refused():
     assert refusal(side(A), side(B, category="race")) == (
         "Item 'i0' is about 'profession' on one side and 'race' on the other, so equal ids are not equal items here; "
-        "use --unpaired (design='unpaired') to compare them as independent samples."
+        "use `design='unpaired'` to compare them as independent samples."
     )
 
 
@@ -226,7 +226,7 @@ def test_several_languages_against_another_one_are_refused():
     a = join_scored([side(A), side(A, language="de")])
     assert refusal(a, side(B, language="fr")) == (
         "One side has the languages de, en, the other fr, so it is not clear which belong together. "
-        "Choose one for each side, such as --a language=de --b language=fr."
+        "Choose one for each side, such as `a='language=de'` and `b='language=fr'`."
     )
 
 
@@ -236,7 +236,7 @@ def test_a_language_that_is_not_there_is_named_with_those_that_are():
     assert str(caught.value) == "No language named 'de'. Known: en."
     with pytest.raises(IsoglossError) as caught:
         select(side(A), {"langauge": "en"})
-    assert str(caught.value).startswith("No column named 'langauge'. Did you mean 'language'? Known: category,")
+    assert str(caught.value).startswith("No column named 'langauge'. Did you mean 'language'? Known: language, ")
 
 
 def test_an_unknown_design_is_refused():
@@ -288,7 +288,7 @@ def test_a_difference_is_claimed_only_after_correction():
     )
     nothing = replace(clear, low=-3.0, high=5.0, p=0.4, p_holm=1.0, mde=4.2)
     assert explain_comparison(nothing).endswith(
-        "they cannot be told apart; a true difference below 4.2 points would often be missed."
+        "they are not distinguishable; a true difference below 4.2 points would often be missed."
     )
 
 

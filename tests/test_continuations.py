@@ -15,7 +15,7 @@ from isogloss.methods import check_model, fill_options
 from isogloss.models.load import describe, open_model, wrap
 from isogloss.models.model import Loading, Model
 from isogloss.studies.cells import Running, run_cells
-from isogloss.studies.method_choice import PlannedCell, plan_cells
+from isogloss.studies.scoring_plan import PlannedCell, plan_cells
 from support import score_server, tiny
 from support.builders import triple
 

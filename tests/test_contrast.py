@@ -25,7 +25,7 @@ from isogloss.models.engine import run_all
 from isogloss.models.model import Model
 from isogloss.reports.text.measures import measures_as_text
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
-from isogloss.studies.method_choice import choose_method
+from isogloss.studies.scoring_plan import choose_method
 from support import references, references_pairs, tiny
 from support.examples import CLOSE, LONG
 
@@ -244,8 +244,8 @@ def test_what_cannot_be_told_apart_is_unscored_and_says_why(name: str) -> None:
     why = {candidate: row.why for (candidate, _), row in rows.items() if candidate.endswith("stereotype")}
     assert why == {
         "same-stereotype": "both sentences have the same tokens",
-        "inside-stereotype": "one of the two sentences has no tokens of its own",
-        "empty-stereotype": "one of the two sentences has no tokens of its own",
+        "inside-stereotype": "one of the two sentences has no tokens that the other lacks",
+        "empty-stereotype": "one of the two sentences has no tokens that the other lacks",
         "alone-stereotype": "the stereotype has no contrast in its language",
     }
 

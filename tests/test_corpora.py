@@ -106,6 +106,7 @@ def test_a_data_set_of_the_hub_is_streamed(monkeypatch: pytest.MonkeyPatch) -> N
     assert message("hf:ted:de-en", language="ja") == "ted:de-en, line 1: the row has no 'en' and 'ja' text."
 
 
+@pytest.mark.slow
 def test_a_large_corpus_takes_no_more_memory_than_a_small_one(tmp_path: Path) -> None:
     path = tmp_path / "en-de.tsv"
     with path.open("w", encoding="utf-8") as file:
@@ -141,9 +142,9 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     assert message(missing) == f"No such file: {missing}."
     text = write(tmp_path / "news.txt", ENGLISH)
     assert message(text, language="de") == (
-        f"{text} is one text, which is read as English. Give its translation with --target FILE, or a TSV, TMX or zip."
+        f"{text} is one text, which is read as English. Give its translation with `target='FILE'`, or a TSV, TMX or zip."
     )
-    assert message(text, target=text) == "The language of 'news.txt' is not in its name. Use --language TAG."
+    assert message(text, target=text) == "The language of 'news.txt' is not in its name. Use `language='TAG'`."
     table = write(tmp_path / "x.tsv", ["en\tde", "a\tb"])
     assert message(table, language="ja") == f"{table} has no column 'ja'; it has: en, de."
     (tmp_path / "mac.txt").write_bytes("She is a fiancée.\n".encode("mac_roman"))
@@ -157,7 +158,7 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     assert message(tmp_path / "other.zip", language="de") == (
         f"{tmp_path / 'other.zip'} holds no aligned files that end in .en and .de; it holds: a.en."
     )
-    with pytest.raises(IsoglossError, match=r"^--target goes with one corpus, its English side\.$"):
+    with pytest.raises(IsoglossError, match=r"^`target` goes with one corpus, its English side\.$"):
         open_corpora(["a", "b"], target="c")
 
 

@@ -39,6 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_split_eval_and_mbe(tmp_path: Path, folder: Path) -> None:
     out = tmp_path / "de.jsonl"
     assert run("data", "build", "split", DEMO / "en-de.tsv", "--limit", 20, "-o", out).strip() == (
@@ -55,6 +56,7 @@ def test_split_eval_and_mbe(tmp_path: Path, folder: Path) -> None:
     assert "is far too small; go by the permutation's." in text
 
 
+@pytest.mark.slow
 def test_crows_pairs_from_file_to_score(tmp_path: Path, folder: Path) -> None:
     data = tmp_path / "crows_pairs_anonymized.csv"
     data.write_text(CROWS, encoding="utf-8")

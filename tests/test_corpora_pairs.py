@@ -102,7 +102,7 @@ def test_the_template_baseline_inflects() -> None:
     assert texts["nurse-2-1"] == {"female": "Она работает медсестрой.", "male": "Он работает медбратом."}
     assert texts["doctor-1-3"] == {"female": "Моя мать теперь врач.", "male": "Мой отец теперь врач."}
     assert message(lambda: occupation_pairs("th")).startswith(
-        "No language of the occupation templates named 'th'. Known: ar, "
+        "No language of the occupation templates named 'th'. Known: "
     )
 
 
@@ -142,7 +142,7 @@ def test_common_nouns_are_no_names(language: str, text: str) -> None:
 
 def test_a_language_without_native_names_is_named() -> None:
     assert message(lambda: native_names(items(pair("1", "ko", "a", "b")))) == (
-        "No language with native names named 'ko'. Known: de, es, fi, fr, id, it, ja, nl, pl, pt, ro, ru, sw, tr, vi."
+        "No language with native names named 'ko'. Known: ro, de, es, fi, fr and 10 more."
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from isogloss.annotation.sheets import read_sheet, write_sheet
+from isogloss.annotation.sheets import SheetForm, read_sheet, write_sheet
 from isogloss.annotation.speaker_rows import KINDS_CHECKED, review_rows
 from isogloss.annotation.template_review import REVIEW, apply_review, guide_lines, read_review, review_as_text
 from isogloss.corpora.pronoun_preservation import has_pronoun
@@ -32,6 +32,7 @@ def test_no_vocabulary_claims_a_review_that_it_did_not_have():
     assert {tag: cover_language(tag).reviewed for tag in bundled_languages() if cover_language(tag).reviewed} == {}
 
 
+@pytest.mark.slow
 def test_a_review_sheet_has_every_form_and_sentences_of_each_template(tmp_path):
     rows = review_rows("he")
     forms = [row for row in rows if row["kind"] == "form"]
@@ -40,7 +41,7 @@ def test_a_review_sheet_has_every_form_and_sentences_of_each_template(tmp_path):
         row for row in forms if row["text"] == "רופאה"
     ).items()
     assert len({row["id"] for row in rows if row["kind"] == "sentence"}) == 50
-    path = write_sheet(tmp_path / "he.csv", rows, columns=REVIEW, rtl=True)
+    path = write_sheet(tmp_path / "he.csv", rows, form=SheetForm(REVIEW, rtl=True))
     assert [row["text"] for _, row in read_sheet(path)] == [row["text"] for row in rows]
 
 
@@ -68,7 +69,7 @@ def test_a_filled_sheet_corrects_a_folder_and_records_who_reviewed_what(tmp_path
     rows = [row for row in review_rows("fi", folder=folder, kinds=("form",)) if row["where"] == "religion"]
     rows[0] |= {"text fix": "kristillinen", "reviewer": "Aino"}
     rows[1] |= {"verdict": "good", "reviewer": "Aino", "stands for": "often members of the state church"}
-    path = write_sheet(tmp_path / "fi.csv", rows, columns=REVIEW)
+    path = write_sheet(tmp_path / "fi.csv", rows, form=SheetForm(REVIEW))
     review = read_review(path, review_rows("fi", folder=folder, kinds=("form",)))
     assert apply_review(review, read_lexicon("fi", folder), folder=folder) == 1
     corrected = read_lexicon("fi", folder).vocabularies["religion"]
@@ -87,7 +88,7 @@ def test_a_sheet_never_changes_what_ships(tmp_path):
     shutil.copy(FOLDER / "fi" / "sets.toml", folder)
     rows = [row for row in review_rows("fi", folder=folder, kinds=("form",)) if row["where"] == "religion"]
     rows[0] |= {"text fix": "kristillinen", "verdict": "fixed", "reviewer": "Aino"}
-    path = write_sheet(tmp_path / "fi.csv", rows, columns=REVIEW)
+    path = write_sheet(tmp_path / "fi.csv", rows, form=SheetForm(REVIEW))
     lexicon = read_lexicon("fi", folder)
     try:
         assert apply_review(read_review(path, review_rows("fi", kinds=("form",))), lexicon, folder=folder) == 1
@@ -98,18 +99,20 @@ def test_a_sheet_never_changes_what_ships(tmp_path):
     assert read_lexicon("fi", folder).vocabularies["religion"].terms["christian"].lemma == "kristillinen"
 
 
+@pytest.mark.slow
 def test_a_sheet_of_other_forms_or_without_verdicts_is_refused(tmp_path):
     row = {"kind": "form", "where": "religion", "id": "hindu", "text": "hindulainen", "verdict": "good"}
-    path = write_sheet(tmp_path / "fi.csv", [row], columns=REVIEW)
+    path = write_sheet(tmp_path / "fi.csv", [row], form=SheetForm(REVIEW))
     with pytest.raises(
         IsoglossError, match=r"line 2: 'hindulainen' is not the text of 'hindu' in religion any more; write a new sheet"
     ):
         read_review(path, review_rows("fi", kinds=("form",)))
-    path = write_sheet(tmp_path / "empty.csv", review_rows("fi")[:2], columns=REVIEW)
+    path = write_sheet(tmp_path / "empty.csv", review_rows("fi")[:2], form=SheetForm(REVIEW))
     with pytest.raises(IsoglossError, match=r"No row of .*empty.csv has a verdict. Fill in the column 'verdict'"):
         read_review(path, [])
 
 
+@pytest.mark.slow
 def test_a_sheet_says_what_every_text_should_mean():
     rows = review_rows("tr", per_template=1)
     assert {row["kind"] for row in rows} == {"form", "wording", "sentence", "prompt", "item", "name", "pronoun"}
@@ -129,7 +132,7 @@ def test_all_bad_cells_of_a_sheet_are_named_at_once(tmp_path):
         first["wording"] | {"text fix": "{gender} on {profession."},
         first["wording"] | {"verdict": "good"},
     ]
-    path = write_sheet(tmp_path / "fi.xlsx", bad, columns=REVIEW)
+    path = write_sheet(tmp_path / "fi.xlsx", bad, form=SheetForm(REVIEW))
     with pytest.raises(IsoglossError) as caught:
         read_review(path, rows)
     assert str(caught.value) == (
@@ -147,7 +150,7 @@ def test_a_corrected_wording_is_written_into_its_set_only(tmp_path):
         row for row in review_rows("fi", kinds=("wording",)) if row["text"].startswith("Monet {gender:pl} ovat {adj")
     ]
     rows[0] |= {"text fix": "Monet {gender:pl} ovat hyvin {adjective_negative:pl par}."}
-    path = write_sheet(tmp_path / "fi.xlsx", rows, columns=REVIEW)
+    path = write_sheet(tmp_path / "fi.xlsx", rows, form=SheetForm(REVIEW))
     review = read_review(path, review_rows("fi", folder=tmp_path, kinds=KINDS_CHECKED))
     assert apply_review(review, read_lexicon("fi", tmp_path), folder=tmp_path) == 1
     texts = [row["text"] for row in review_rows("fi", folder=tmp_path, kinds=("wording",))]
@@ -165,7 +168,7 @@ def test_the_guide_is_in_the_language_and_names_every_verdict(tag):
 def test_what_a_speaker_fills_in_fits_the_screen(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     rows = review_rows("he", kinds=("prompt",))
-    path = write_sheet(tmp_path / "he.xlsx", rows, columns=REVIEW, rtl=True, guide=guide_lines("he"))
+    path = write_sheet(tmp_path / "he.xlsx", rows, form=SheetForm(REVIEW, rtl=True, guide=guide_lines("he")))
     book = openpyxl.load_workbook(path)
     sheet = book["review"]
     shown = REVIEW[: REVIEW.index("where")]
@@ -173,3 +176,13 @@ def test_what_a_speaker_fills_in_fits_the_screen(tmp_path):
     assert sheet["D2"].alignment.readingOrder == 2  # the text is Hebrew
     assert sheet["B2"].alignment.readingOrder == 1  # its meaning is English
     assert book["how to"]["A1"].value == guide_lines("he")[0]
+
+
+def test_a_folder_that_is_empty_begins_with_what_ships(tmp_path):
+    rows = [row for row in review_rows("fi", kinds=("form",)) if row["where"] == "religion"][:1]
+    rows[0] |= {"verdict": "Good ", "reviewer": "Aino"}
+    path = write_sheet(tmp_path / "fi.csv", rows, form=SheetForm(REVIEW))
+    review = read_review(path, review_rows("fi", kinds=("form",)))
+    folder = tmp_path / "own"
+    assert apply_review(review, read_lexicon("fi"), folder=folder) == 0
+    assert sorted(entry.name for entry in folder.iterdir()) == ["religion.toml", "sets.toml"]

@@ -77,7 +77,7 @@ def test_empty_cells_unknown_directions_and_missing_languages_are_reported(tmp_p
     assert message(path, language="fr") == f"{path}, line 2: the direction is 'both'; use 'stereo' or 'antistereo'."
     assert len(read(path, language="fr", skip_bad=True)) == 1
     write(path, "id,sent_more,sent_less,stereo_antistereo,bias_type\n1,a,b,stereo,gender\n")
-    assert message(path) == (f"{path}, line 2: the row names no language; add a 'language' column or use --language.")
+    assert message(path) == (f"{path}, line 2: the row names no language; add a 'language' column or use `language`.")
     path = write(
         tmp_path / "x_japanese.json", '[{"stereotype": "a", "anti-stereotype": "b", "direction": "stereo"}, 3]'
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import string
 import unicodedata
 from copy import deepcopy
 from pathlib import Path
@@ -22,7 +23,16 @@ from isogloss.items import problem_counts
 from support.builders import TRIPLE, stereoset_rows, write_jsonl
 
 DATASETS: dict[str, Dataset] = registry.load_all("dataset")
-BUNDLED = [(name, tag) for name, one in DATASETS.items() if one.bundled for tag in one.bundled()]
+LARGE = (
+    "templates",
+    "template_blanks",
+)  # thousands of sentences in each language: one language is read in the fast tests
+BUNDLED = [
+    pytest.param(name, tag, marks=[pytest.mark.slow] if name in LARGE and tag != "tr" else [])
+    for name, one in DATASETS.items()
+    if one.bundled
+    for tag in one.bundled()
+]
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -32,17 +42,13 @@ def test_every_data_set_says_what_it_is_and_whose(name):
 
 
 @pytest.mark.parametrize(("name", "tag"), BUNDLED)
-def test_bundled_items_have_unique_keys_texts_and_a_language(name, tag):
+def test_bundled_items_have_unique_keys_a_language_roles_and_texts_in_nfc(name, tag):
     items = isogloss.read(name, language=tag)
     assert len({item.key for item in items}) == len(items) > 0
     assert {item.dataset for item in items} == {name}
     assert {item.language for item in items} == {tag}
     assert not [p for p in items.problems if p.severity == "error"]
-
-
-@pytest.mark.parametrize(("name", "tag"), BUNDLED)
-def test_bundled_candidates_have_a_role_and_text_in_nfc(name, tag):
-    for item in isogloss.read(name, language=tag):
+    for item in items:
         assert len({candidate.id for candidate in item.candidates}) == len(item.candidates) > 0
         for candidate in item.candidates:
             assert candidate.role.strip()
@@ -190,7 +196,7 @@ BAD: dict[str, tuple[list[str | int], Any, str]] = {
     "bias": (["bias_type"], None, "'bias_type' is missing or empty."),
     "number": (["target"], 1.5, "'target' must be text."),
     "tag": (["language"], "x!", "'x!' is not a language tag. Use BCP 47, such as 'de', 'pt-BR' or 'zh-Hant'."),
-    "language": (["language"], None, "the row names no language; add a 'language' column or use --language."),
+    "language": (["language"], None, "the row names no language; add a 'language' column or use `language`."),
     "roles": (
         ["candidates", 0, "gold_label"],
         "unrelated",
@@ -338,3 +344,29 @@ def test_stereosets_own_json_gives_the_items_of_our_layout(real_data):
     assert [[(c.id, c.role, c.text, c.word) for c in item.candidates] for item in own] == [
         [(c.id, c.role, c.text, c.word) for c in item.candidates] for item in ours
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tag", ["en", "de", "es", "fr", "tr"])
+def test_words_are_found_in_sentences_that_the_context_frames_and_in_no_others(real_data, tag):
+    moved = longer = dropped = 0
+    for item in isogloss.read(real_data / "stereoset" / f"intrasentence_{tag}.jsonl.gz"):
+        pieces = (item.context or "").split()
+        places = [place for place, piece in enumerate(pieces) if piece.strip(".,!?") == "BLANK"]
+        for candidate in item.candidates:
+            words = candidate.text.split()
+            if len(places) != 1 or len(words) != len(pieces) or len((candidate.word or "").split()) != 1:
+                continue
+            place = places[0]
+            word = candidate.word.translate(str.maketrans("", "", string.punctuation))  # as the published rule says
+            assert word_in(item.context, candidate.text, language=tag) == word
+            filled = [*words[:place], "so", "to", "say", *words[place:]]
+            longer += word_in(item.context, " ".join(filled), language=tag) == f"so to say {candidate.word}"
+            if place and words[0].casefold() != words[1].casefold():
+                dropped += word_in(item.context, " ".join(words[1:]), language=tag) is not None
+            if place + 1 < len(words) and words[place].casefold() != words[place + 1].casefold():
+                swapped = [*words[:place], words[place + 1], words[place], *words[place + 2 :]]
+                found = word_in(item.context, " ".join(swapped), language=tag)
+                moved += found is not None and found != word
+    assert longer > 4_000
+    assert (moved, dropped) == (0, 0)

@@ -305,12 +305,11 @@ def test_filters_keep_what_meets_all_conditions(table, where, wanted):
     ("where", "message"),
     [
         (["original"], "'original' is not a filter. Write it as column=value, such as original=yes."),
-        (["regin=USA"], "No column named 'regin'. Did you mean 'region'? Known: category, cluster, dataset, entity, id, "
-         "language, origin_language, original, region, statement, task, template, type, valid, valid_language."),
+        (["regin=USA"], "No column named 'regin'. Did you mean 'region'? Known: region, original, origin_language, entity, category and 10 more."),
         (["region=Latin Amerika"], "No value of 'region' named 'Latin Amerika'. Did you mean 'Latin America'? Known: "
-         "Arab world (Egypt, Libya), Germany (West), Latin America, USA."),
+    "Arab world (Egypt, Libya), Germany (West), Latin America, USA."),
         (["region=USA", "category=age"], "None of the 7 items has region=USA and category=age; region=USA alone leaves 4, "
-         "category=age alone leaves 2. Leave a condition out."),
+    "category=age alone leaves 2. Leave a condition out."),
     ],
 )  # fmt: skip
 def test_a_filter_that_cannot_work_says_so(table, where, message):
@@ -411,5 +410,5 @@ def test_runs_without_contrasts_have_no_extremes(table, tmp_path):
     with pytest.raises(IsoglossError) as caught:
         find_extremes(find_runs(tmp_path / "runs"), 1)
     assert str(caught.value) == (
-        "These runs hold no contrasts, so no expression can be most or least stereotyped. Score with: --method contrast"
+        "These runs hold no contrasts, so no expression can be most or least stereotyped. Score with `method='contrast'`."
     )

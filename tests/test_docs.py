@@ -23,7 +23,7 @@ from isogloss.cli import app
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = [*sorted(DOCS.glob("*.md")), *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))]
+PAGES = [*sorted(DOCS.rglob("*.md")), *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 by_name = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -61,13 +61,14 @@ def resolve(words: list[str]) -> tuple[Any, list[str]]:
     return command, rest
 
 
+@pytest.mark.slow
 def test_the_generated_parts_are_fresh():
     done = subprocess.run([sys.executable, DOCS / "generate.py", "--check"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_stale_page_is_noticed():
-    page = (DOCS / "languages.md").read_text(encoding="utf-8").replace("| `de` |", "| `xx` |")
+    page = (DOCS / "reference" / "languages.md").read_text(encoding="utf-8").replace("| `de` |", "| `xx` |")
     assert load_script().fresh(page) != page
 
 
@@ -79,13 +80,13 @@ def test_every_generated_part_is_used_once_and_known():
 
 
 def test_every_command_is_documented():
-    text = (DOCS / "cli.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     missing = [path for path in load_script().command_names() if f"## {' '.join(['isogloss', *path])}\n" not in text]
     assert missing == []
 
 
 def test_every_public_name_is_documented():
-    text = (DOCS / "library.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "library.md").read_text(encoding="utf-8")
     assert [name for name in isogloss.__all__ if f"## {name}\n" not in text] == []
 
 
@@ -96,6 +97,7 @@ def test_relative_links_lead_somewhere(page):
     assert [link for link in links if link and not (page.parent / link).exists()] == []
 
 
+@pytest.mark.slow
 @by_name
 def test_the_commands_that_a_page_shows_exist(page):
     if page.name == "CHANGELOG.md":
@@ -115,7 +117,7 @@ def test_the_commands_that_a_page_shows_exist(page):
 @by_name
 def test_the_python_that_a_page_shows_compiles_and_uses_public_names(page):
     for block in blocks(page, "python"):
-        if page.name != "library.md" or "import" in block:
+        if page.name != "library.md" or re.search("^(import|from) ", block, re.MULTILINE):  # others are signatures
             compile(block, page.name, "exec")
         names = re.findall(r"\big\.(\w+)", block)
         assert [name for name in names if name not in isogloss.__all__] == []
@@ -136,7 +138,7 @@ def test_a_page_names_no_machine(page):
 
 
 def test_the_tests_that_the_reliability_page_names_exist():
-    named = set(re.findall(r"`(test_\w+)`", (DOCS / "reliability.md").read_text(encoding="utf-8")))
+    named = set(re.findall(r"`(test_\w+)`", (DOCS / "dev" / "reliability.md").read_text(encoding="utf-8")))
     files = sorted((ROOT / "tests").glob("test_*.py"))
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     assert named - {path.stem for path in files} - set(re.findall(r"^def (test_\w+)", text, re.MULTILINE)) == set()
@@ -148,6 +150,7 @@ def test_the_readme_names_the_two_commands():
     assert "$ make test" in text
 
 
+@pytest.mark.slow
 def test_the_example_plugins_work(tmp_path):
     """A package made of the page's examples is found, and its data set, method, family and metric work together."""
     files = load_script().examples("adding.md")
@@ -186,7 +189,7 @@ def test_the_example_language_works(tmp_path, monkeypatch):
 
 
 def test_the_example_layouts_can_be_read(tmp_path):
-    page = DOCS / "data-formats.md"
+    page = DOCS / "reference" / "data-formats.md"
     own = tmp_path / "dev.json"
     own.write_text(next(block for block in blocks(page, "json") if "sentences" in block), encoding="utf-8")
     wide = tmp_path / "wide_en.csv"
@@ -212,24 +215,47 @@ def test_the_citation_has_what_its_format_needs():
     assert all({"type", "title", "authors"} <= reference.keys() for reference in citation["references"])
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("mkdocs")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "site" / "tutorial.html").is_file()
+    assert (tmp_path / "site" / "start" / "tutorial.html").is_file()
 
 
 def test_every_figure_has_a_picture():
-    text = (DOCS / "figures.md").read_text(encoding="utf-8")
-    pictures = [f"assets/figure-{name}.png" for name in registry.names("figure")]
-    assert [path for path in pictures if path not in text or not (DOCS / path).is_file()] == []
+    text = (DOCS / "how-to" / "figures.md").read_text(encoding="utf-8")
+    pictures = [f"../assets/figure-{name}.png" for name in registry.names("figure")]
+    assert [path for path in pictures if path not in text or not (DOCS / "how-to" / path).is_file()] == []
+
+
+CODE = re.compile(r"(^```.*?^```|<!--.*?-->|`[^`\n]*`|\]\([^)]*\)|\"[^\"\n]*\")", re.DOTALL | re.MULTILINE)
+UNWANTED = re.compile(  # British spellings, and phrases that a native technical writer does not use
+    r"\b(mend\w*|at hand|of one's own|files? of claims|with next sentences|(?:cannot|can) be told|told apart|"
+    r"behaviour\w*|colour\w*|favour\w*|grey|labelled|judgement\w*|"
+    r"\w*(?:token|recogn|general|normal|quant|summar|memor|initial)is(?:e|ed|es|ing|ation)\b)",
+    re.IGNORECASE,
+)
+
+
+def test_the_pages_are_written_in_american_technical_english():
+    """Prose only: code, quotations, addresses and what scripts write are left out."""
+    found = []
+    for page in PAGES:
+        if "dev" in page.parts or page.name in ("CHANGELOG.md", "bibliography.md", "cli.md", "library.md"):
+            continue
+        text = re.sub(
+            r"<!-- (?:generated|reproduce).*?<!-- end -->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL
+        )
+        found += [(page.name, match[0]) for part in CODE.split(text)[::2] for match in UNWANTED.finditer(part)]
+    assert found == []
 
 
 def test_no_output_is_pasted():
     """Each block of text in a page is made by a command, or shows a format or layout."""
     marks = ("<!-- output", "<!-- error", "<!-- example", "<!-- generated", "<!-- reproduce")
-    formats = {"architecture.md", "cli.md", "data-formats.md", "scores.md", "templates.md"}
+    formats = {"architecture.md", "cli.md", "data-formats.md", "scores.md", "template-language.md", "templates.md"}
     pasted = [
         (page.name, text[: match.start()].count("\n") + 1)
         for page in PAGES
@@ -241,6 +267,7 @@ def test_no_output_is_pasted():
     assert pasted == []
 
 
+@pytest.mark.slow
 def test_the_errors_that_pages_show_are_fresh(tmp_path):
     outputs = load_script("make_outputs")
     outputs.prepare(tmp_path)

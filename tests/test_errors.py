@@ -19,6 +19,13 @@ def test_an_unknown_name_lists_the_known_ones_sorted():
     assert str(UnknownName("list", "x", [])) == "No list named 'x'. Known: none."
 
 
+def test_of_a_long_list_the_five_nearest_names_are_shown():
+    names = ["alpha", "beta", "gamma", "delta", "lms", "ss", "icat", "icat_macro", "macro"]
+    assert str(UnknownName("metric", "icat-mac", names)) == (
+        "No metric named 'icat-mac'. Known: icat_macro, icat, gamma, macro, alpha and 4 more."
+    )
+
+
 def test_a_near_name_is_suggested_only_when_it_is_very_near():
     assert "Did you mean 'toy_pairs'?" in str(UnknownName("dataset", "toy_pair", ["toy_pairs", "toy_triples"]))
     assert "Did you mean" not in str(UnknownName("language", "de", ["el", "fr"]))
@@ -33,7 +40,7 @@ def test_a_missing_library_names_its_extra():
     with pytest.raises(MissingExtra) as caught:
         require("no_such_library", extra="hf")
     assert str(caught.value) == (
-        "This needs the library 'no_such_library', which is not installed: pip install \"isogloss[hf]\""
+        "This needs the library 'no_such_library', which is not installed: pip install \".[hf]\" in your copy of Isogloss"
     )
 
 

@@ -23,7 +23,7 @@ from isogloss.items import Items
 from isogloss.models.load import open_model
 from isogloss.models.model import Loading, Model
 from isogloss.studies.cells import Running, run_cells
-from isogloss.studies.method_choice import PlannedCell, plan_cells
+from isogloss.studies.scoring_plan import PlannedCell, plan_cells
 
 PROGRAM, URL = os.environ.get("ISOGLOSS_VLLM"), os.environ.get("ISOGLOSS_VLLM_URL")
 FOLDER = Path.home() / ".isogloss" / "models" / "smollm2"
@@ -37,7 +37,7 @@ CASES = {
 }
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not (PROGRAM or URL), reason="vLLM is not installed: see docs/servers.md"),
+    pytest.mark.skipif(not (PROGRAM or URL), reason="vLLM is not installed: see docs/how-to/servers.md"),
     pytest.mark.skipif(not FOLDER.exists(), reason="isogloss model pull smollm2"),
 ]
 

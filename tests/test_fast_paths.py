@@ -36,7 +36,7 @@ def answers(model: Model, questions: Sequence[Question]) -> list[Any]:
 
 @pytest.mark.parametrize("name", tiny.MASKED)
 def test_the_last_layer_is_cut_where_the_model_is_built_like_bert(name: str) -> None:
-    assert (tiny.model(name).state["gate"] is not None) is (name in BERT_LIKE)
+    assert (tiny.model(name).state["last_attention_output"] is not None) is (name in BERT_LIKE)
 
 
 @pytest.mark.parametrize("name", BERT_LIKE)
@@ -52,7 +52,7 @@ def test_the_last_layer_at_asked_positions_gives_what_the_full_one_gives(
         masked, "read_head", lambda head, states, **more: shapes.append(states.shape) or own(head, states, **more)
     )
     found = answers(model, questions)
-    monkeypatch.setitem(model.state, "gate", None)
+    monkeypatch.setitem(model.state, "last_attention_output", None)
     for one, wanted in zip(found, answers(model, questions), strict=True):
         assert np.abs(one - wanted).max() < CLOSE
     if model.state["padded"]:
@@ -62,12 +62,12 @@ def test_the_last_layer_at_asked_positions_gives_what_the_full_one_gives(
 def test_the_last_layer_is_whole_when_more_than_positions_is_wanted() -> None:
     asked = [(0, 0), (1, 1)]
     plain = Question(IDS[0], (2,), (4,))
-    assert forward.find_spots([plain, replace(plain, positions=(2, 3))], asked) == {
+    assert forward.find_asked_positions([plain, replace(plain, positions=(2, 3))], asked) == {
         (0, 2): 0,
         (1, 2): 1,
         (1, 3): 2,
     }
-    assert forward.find_spots([plain, replace(plain, want=VECTOR)], asked) is None
+    assert forward.find_asked_positions([plain, replace(plain, want=VECTOR)], asked) is None
 
 
 def test_a_layer_that_mixes_positions_behind_its_attention_is_not_cut() -> None:
@@ -76,7 +76,7 @@ def test_a_layer_that_mixes_positions_behind_its_attention_is_not_cut() -> None:
     own = layer.output.forward
     layer.output.forward = lambda states, before: own(states, before + before.flip(1))
     model = tiny.wrap(net, tokenizer, info=tiny.describe(net, tokenizer, name="mixing"))
-    assert model.state["gate"] is None
+    assert model.state["last_attention_output"] is None
 
 
 # ---- activations

@@ -28,7 +28,7 @@ from isogloss.library import score
 from isogloss.models.load import open_model
 from isogloss.models.model import Loading, Model
 from isogloss.studies import cells
-from isogloss.studies.method_choice import PlannedCell, plan_cells
+from isogloss.studies.scoring_plan import PlannedCell, plan_cells
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
 from test_studies_run import MANY, values

@@ -152,7 +152,7 @@ def test_without_matplotlib_the_extra_is_named(order, monkeypatch):
     with pytest.raises(MissingExtra) as caught:
         make_figure("plane", order)
     assert str(caught.value) == (
-        "This needs the library 'matplotlib', which is not installed: pip install \"isogloss[report]\""
+        "This needs the library 'matplotlib', which is not installed: pip install \".[report]\" in your copy of Isogloss"
     )
 
 

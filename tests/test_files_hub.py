@@ -43,6 +43,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
         monkeypatch.setenv("HF_ENDPOINT", served.url)
         monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
         monkeypatch.delenv("HF_TOKEN", raising=False)
+        local_hub.wait_for_answers(monkeypatch)
         yield served
 
 
@@ -134,7 +135,7 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         ("data", "build", "split", "hf:lab/set", "-l", "de", "--out", str(tmp_path)),
     ):
         assert refusal(command, *arguments) == (
-            "This needs the library 'datasets', which is not installed: pip install \"isogloss[corpora]\""
+            "This needs the library 'datasets', which is not installed: pip install \".[corpora]\" in your copy of Isogloss"
         )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from isogloss.errors import IsoglossError
 from isogloss.files.encodings import find_encoding, find_separator
-from isogloss.files.hub import report
+from isogloss.files.hub import on_message
 from isogloss.files.sources import read
 from isogloss.studies.plan import plan_study
 from support.websites import save_models
@@ -50,15 +50,22 @@ def sentences(items) -> list[list[str]]:
 def listening():
     """The lines that are said meanwhile."""
     lines: list[str] = []
-    token = report.set(lines.append)
+    token = on_message.set(lines.append)
     yield lines
-    report.reset(token)
+    on_message.reset(token)
 
 
 @pytest.mark.parametrize("codec", TEXTS)
 def test_the_encoding_is_found_out_from_a_sentence_and_its_language(codec):
     language, text = TEXTS[codec]
     assert find_encoding(f"id,text\n1,{text}\n".encode(codec), language) == codec
+
+
+def test_another_script_is_not_read_as_a_latin_one():
+    text = "Мой сосед очень строгий человек. "
+    assert find_encoding(text.encode("cp1251"), "de") == "utf-8-sig"  # its words would be 'Ìîé ñîñåä'
+    assert find_encoding(text.encode("cp1251"), "ru") == "cp1251"
+    assert find_encoding("Müßige Bären äßen Öl. Für die Übung große Füße.".encode("cp1252"), "de") == "cp1252"
 
 
 def test_the_encoding_is_not_guessed_where_two_give_different_text_and_no_language_is_named():
@@ -141,7 +148,9 @@ def test_a_wrong_statement_about_a_file_is_one_sentence(tmp_path, columns, probl
 def test_names_that_differ_in_case_are_suggested(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text(table(header=["ID", "Type", "Stereotype", "Anti-Stereotype"]))
-    with pytest.raises(IsoglossError, match=r"--columns stereotype=Stereotype,anti_stereotype=Anti-Stereotype$"):
+    with pytest.raises(
+        IsoglossError, match=r"`columns={'stereotype': 'Stereotype', 'anti_stereotype': 'Anti-Stereotype'}`$"
+    ):
         read(path, language="pl")
 
 
@@ -150,7 +159,7 @@ def test_an_odd_file_of_a_folder_is_named_and_left_out_on_demand(tmp_path):
     (tmp_path / "b.csv").write_text("x,y\n1,2\n")
     (tmp_path / "c.csv").write_text(table())
     with pytest.raises(
-        IsoglossError, match=r"b\.csv: the columns \(x, y\) are of no layout .* With --skip-bad it is left out\.$"
+        IsoglossError, match=r"b\.csv: the columns \(x, y\) are of no layout .* With `skip_bad` it is left out\.$"
     ):
         read(tmp_path, language=["pl", "de"])
     with listening() as lines:
@@ -216,5 +225,5 @@ def test_a_header_that_cannot_be_decoded_is_an_error_of_encoding_not_of_columns(
     with pytest.raises(IsoglossError) as error:
         read(path, columns={"stereotype": "zdanie_zwyk\u0142e"}, encoding="utf-8")
     assert str(error.value) == (
-        f"{path}, line 1: not UTF-8. Save the file as UTF-8, or name its encoding: --encoding cp1250."
+        f"{path}, line 1: not UTF-8. Save the file as UTF-8, or name its encoding: `encoding='cp1250'`."
     )

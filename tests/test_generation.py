@@ -24,7 +24,7 @@ from isogloss.models.load import describe, wrap
 from isogloss.models.model import Loading, Model
 from isogloss.models.questions import Prompt, Reply
 from isogloss.studies.cells import Running, run_cells
-from isogloss.studies.method_choice import PlannedCell, plan_cells
+from isogloss.studies.scoring_plan import PlannedCell, plan_cells
 from support import tiny
 from support.builders import triple
 
@@ -147,7 +147,7 @@ def test_a_model_without_a_template_says_how_to_do_without():
         plan_cells(PlannedCell("", items(), "ask"), talker())
     assert str(caught.value) == (
         "'tiny-bloom' has no chat template, so it is not known how to address it. "
-        "Use --option template=plain to give it the bare prompt, or choose a chat model."
+        "Use `options={'template': 'plain'}` to give it the bare prompt, or choose a chat model."
     )
 
 
@@ -200,7 +200,8 @@ def test_a_chat_template_has_a_limit_of_time_and_size_on_any_thread(monkeypatch,
     with ThreadPoolExecutor(1) as pool, pytest.raises(IsoglossError) as caught:
         pool.submit(answers, model, prompts_about(items(1), AskSettings())).result()
     assert (
-        str(caught.value) == f"The chat template of 'tiny-bloom' cannot be used ({why}). Use --option template=plain."
+        str(caught.value)
+        == f"The chat template of 'tiny-bloom' cannot be used ({why}). Use `options={{'template': 'plain'}}`."
     )
 
 
@@ -215,7 +216,7 @@ def test_a_template_that_reads_a_list_of_parts_gets_one_and_one_that_drops_the_m
     with pytest.raises(IsoglossError) as caught:
         chat_template.frame_prompts(tokenizer, ["The nurse is kind."], name="tiny")
     assert str(caught.value) == (
-        "The chat template of 'tiny' cannot be used (it leaves out the message). Use --option template=plain."
+        "The chat template of 'tiny' cannot be used (it leaves out the message). Use `options={'template': 'plain'}`."
     )
 
 
@@ -224,7 +225,7 @@ def test_a_template_that_fails_is_one_sentence():
     with pytest.raises(IsoglossError) as caught:
         answers(model, prompts_about(items(), AskSettings()))
     assert str(caught.value) == (
-        "The chat template of 'tiny-bloom' cannot be used (no users here). Use --option template=plain."
+        "The chat template of 'tiny-bloom' cannot be used (no users here). Use `options={'template': 'plain'}`."
     )
 
 
@@ -233,7 +234,7 @@ def test_a_masked_model_cannot_answer():
         plan_cells(PlannedCell("", items(), "ask", PLAIN.options), tiny.model("bert"))
     assert str(caught.value) == (
         "The method 'ask' is for causal and seq2seq and server models; 'tiny-bert' is masked. "
-        "Use --method auto to let Isogloss choose."
+        "Use `method='auto'` to let Isogloss choose."
     )
 
 

@@ -191,7 +191,7 @@ def test_signs_follow_the_man(items: ig.Items, tmp_path: Path) -> None:
 
 
 def test_bert_from_weights_gives_back_the_published_scores(real_data: Path, published: ig.Items) -> None:
-    """Needs the weights (isogloss model pull bert-base-uncased); 40 sentences here, all of them in the findings."""
+    """Needs the weights (python -m reproduction.weights bert-base-uncased); 40 sentences here, all of them in the findings."""
     home = Path.home() / ".isogloss" / "models" / "bert-base-uncased"
     if not home.is_dir():
         pytest.skip("the weights of bert-base-uncased are not here")

@@ -129,7 +129,7 @@ def test_a_head_that_the_body_does_not_feed_is_not_trusted() -> None:
         assert found.body is net.model.decoder
         with pytest.raises(IsoglossError) as caught:
             find_head(net, [net.base_model], inputs=head_module.blank_inputs, sample=sample)
-    assert str(caught.value) == ("The head of a 'opt' model cannot be told from its body. Choose another model.")
+    assert str(caught.value) == ("The head of a 'opt' model cannot be separated from its body. Choose another model.")
 
 
 @pytest.mark.parametrize("name", tiny.KINDS)

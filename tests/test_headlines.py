@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 
 from isogloss import compare, measure, rank_models, registry
-from isogloss.analysis.baselines import worsening
 from isogloss.analysis.explanations import explain_scores
+from isogloss.analysis.groups import check_rows
 from isogloss.analysis.headlines import find_headlines, main_metric, shown_metrics
+from isogloss.analysis.item_values import default_metric, get_mean_metric
+from isogloss.claims.baselines import worsening
 from isogloss.errors import IsoglossError
 from isogloss.reports.numbers import metric_name, number, short
 from isogloss.reports.text.measures import grid
@@ -92,7 +94,7 @@ def test_a_metric_without_better_and_worse_ranks_nobody():
 def test_a_direction_that_does_not_exist_is_an_error():
     with pytest.raises(IsoglossError) as error:
         replace(registry.get("metric", "lms"), better="more")
-    assert str(error.value) == "The metric 'Language model score (LMS)' is better when 'more'; use higher or lower."
+    assert str(error.value) == "The metric 'Language modeling score (LMS)' is better when 'more'; use higher or lower."
 
 
 def test_the_metric_that_speaks_for_others_leads_or_comes_first_with_a_neutral_point():
@@ -146,3 +148,9 @@ def test_a_difference_between_the_modes_is_not_blamed_on_ties():
     (cb,) = explain_scores(groups.KINDS["templates"](WINS), metrics=["cb"])
     assert cb.differences[0].what == "shares averaged over the templates of a set first, as published"
     assert "ties counted as published" not in {row.what for row in cb.differences}
+
+
+def test_a_metric_that_is_no_mean_is_refused_where_items_count_one_by_one(strength):
+    with pytest.raises(IsoglossError, match=r"^'strength' is not a mean over items but a mean of sizes\."):
+        get_mean_metric("strength")
+    assert default_metric(check_rows(scored(1))) == "ss"

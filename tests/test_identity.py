@@ -184,6 +184,7 @@ def test_a_run_of_version_0_1_0_is_resumed(tmp_path, evaluate, command):
     assert command("measure", run)[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["items.parquet", "part-00000.parquet"])
 def test_a_table_with_a_valid_checksum_and_other_columns_is_one_sentence(tmp_path, command, name):
     run = shutil.copytree(OLD, tmp_path / "stereoset-en-likelihood-9ee3122a")
@@ -369,7 +370,7 @@ def test_items_that_no_method_fits_are_refused_with_what_to_do(tmp_path, command
     data = write_jsonl(
         tmp_path / "items_en.jsonl", [row | {"context": "A BLANK."} for row in rows(task="intersentence")]
     )
-    sentence = "The method 'continuation' fits none of the 4 items, such as 'a0'. See what is odd about them with: isogloss data check"
+    sentence = "The method 'continuation' fits none of the 4 items, such as 'a0'. See why with: isogloss data check"
     for words in ((), ("--method", "continuation")):
         assert error(command, "eval", model, "--data", data, "--out", tmp_path / "runs", *words) == sentence
 

@@ -143,7 +143,10 @@ def test_the_log_at_hand_is_read_as_by_hand(real_data: Path) -> None:
     ("header", "sentence"),
     [
         ({"version": 3}, "a log of version 3; the newest that is known here is 2. Upgrade Isogloss."),
-        ({"eval": {"task": "gsm8k"}}, "a log of the task 'gsm8k'. Logs of the task 'stereoset' can be read."),
+        (
+            {"eval": {"task": "gsm8k"}},
+            "a log of the task 'gsm8k'. Logs of the tasks 'stereoset' and 'bbq' can be read.",
+        ),
         ({"version": None}, "not a log of Inspect: its header has no version."),
     ],
 )
@@ -171,3 +174,34 @@ def test_other_options_than_those_of_the_data_are_refused(tmp_path: Path) -> Non
     log = write_log(tmp_path / "x.eval", [{**sample(0, "A"), "choices": ["x", "y", "z"]}])
     with pytest.raises(IsoglossError, match="the options of the sample 'i0' are not those of the data"):
         read_choices(log, ig.read(write_data(tmp_path / "d.jsonl", 1)))
+
+
+def test_a_log_of_bbq_is_read_by_the_texts_that_were_shown(tmp_path: Path, command: Command) -> None:
+    facts = {"ans0": ["aunt", "old"], "ans1": ["Not known", "unknown"], "ans2": ["niece", "nonOld"]}
+    row = {
+        "question_index": "3", "question_polarity": "neg", "category": "Age", "answer_info": facts,
+        "additional_metadata": {"stereotyped_groups": ["old"], "version": "a"}, "question": "Who forgot it?",
+        "ans0": "The aunt", "ans1": "Not known", "ans2": "The niece",
+    }  # fmt: skip
+    first = {"example_id": 1, "context_condition": "ambig", "context": "They came.", "label": 1}
+    second = {"example_id": 2, "context_condition": "disambig", "context": "They came. The aunt left.", "label": 0}
+    data = tmp_path / "Age.jsonl"
+    data.write_text("".join(json.dumps(row | one) + "\n" for one in (first, second)), encoding="utf-8")
+    answers = [("They came.", "ANSWER: C", "I"), ("They came. The aunt left.", "I choose B.", "I")]
+    samples = [
+        {
+            "id": n,
+            "input": [{"role": "user", "content": f"Context: {context}\n\nQuestion: Who forgot it?"}],
+            "choices": ["Not known", "The aunt", "The niece"],
+            "output": {"choices": [{"message": {"content": answer}}]},
+            "scores": {"choice": {"value": value}},
+        }
+        for n, (context, answer, value) in enumerate(answers)
+    ]
+    log = write_log(tmp_path / "log.eval", samples, eval={"task": "inspect_evals/bbq", "model": "mock/model"})
+    status, _, error = command("data", "import", log, "--data", data, "--layout", "inspect", "--out", tmp_path / "runs")
+    assert status == 0, error
+    assert "accuracy on 1 disambiguated questions: the harness counted 0.0; read again, 100.0 of 1 answers" in error
+    table = ig.load(tmp_path / "runs").table
+    picked = {row["id"]: row["role"] for row in table.iter_rows(named=True) if row["value"]}
+    assert picked == {"Age-1-3a-neg-amb": "other", "Age-2-3a-neg-dis-target": "target"}

@@ -241,7 +241,7 @@ def read_with(name: str, code: str) -> list[tuple]:
 
 @pytest.mark.parametrize("name", ["polars", "pandas", "duckdb"])
 def test_every_library_reads_all_scores_by_the_line_of_the_docs(runs, name):
-    page = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "scores.md").read_text(encoding="utf-8")
     (code,) = [
         line for line in page.splitlines() if line.startswith(f"{ {'polars': 'pl', 'pandas': 'pd'}.get(name, name) }.")
     ]
@@ -251,8 +251,8 @@ def test_every_library_reads_all_scores_by_the_line_of_the_docs(runs, name):
 
 
 def documented(heading: str) -> dict[str, str]:
-    """The columns and types in a table of docs/scores.md."""
-    page = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
+    """The columns and types in a table of docs/how-to/scores.md."""
+    page = (ROOT / "docs" / "how-to" / "scores.md").read_text(encoding="utf-8")
     part = page.split(f"## {heading}\n")[1].split("\n## ")[0]
     return dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", part, flags=re.MULTILINE))
 
@@ -264,7 +264,7 @@ def test_the_documented_columns_are_the_real_ones(heading, schema):
 
 
 def test_the_documented_version_is_the_stores(runs):
-    page = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "scores.md").read_text(encoding="utf-8")
     assert f"schema version {SCHEMA}" in page
     part = next(iter(runs.rglob("part-*.parquet")))
     assert dict(pl.read_parquet_schema(part)) == {k: v() if isinstance(v, type) else v for k, v in ROW_SCHEMA.items()}
@@ -314,6 +314,7 @@ def ngrams(installed, tmp_path_factory) -> Path:
     return folder / "model"
 
 
+@pytest.mark.slow
 def test_a_model_of_an_added_family_is_scored_by_its_folder(installed, ngrams, tmp_path):
     assert "ngrams" in json.loads(isogloss(installed, "list", "--format", "json"))["families"]
     runs = tmp_path / "runs"
@@ -325,6 +326,7 @@ def test_a_model_of_an_added_family_is_scored_by_its_folder(installed, ngrams, t
     assert {run.info["facts"]["family"] for run in found} == {"ngrams"}
 
 
+@pytest.mark.slow
 def test_the_added_family_scores_as_its_definition_says(installed, ngrams, tmp_path):
     """One letter after a start that no text had: (0 + kinds * shorter) / (seen + kinds), down to 1 / all of Unicode."""
     pairs = tmp_path / "pairs.jsonl"
@@ -344,6 +346,7 @@ def test_the_added_family_scores_as_its_definition_says(installed, ngrams, tmp_p
     assert by_role[ANTI_STEREOTYPE] == pytest.approx(expected("q", 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

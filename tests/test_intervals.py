@@ -161,7 +161,7 @@ def test_a_scale_without_an_end_has_no_shares():
 def test_wilson_for_clustered_items_is_refused_with_a_reason():
     row = measure(score_many(60, clusters=12), metrics=["ss"], by=[], interval="wilson")[0]
     assert (row.low, row.high) == (None, None)
-    assert row.why == "no Wilson interval: the value is not a share of items that are each a cluster of their own"
+    assert row.why == "no Wilson interval: the value is not a share of items that are separate clusters"
 
 
 def test_bca_can_be_asked_for():

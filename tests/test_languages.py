@@ -269,5 +269,5 @@ def test_a_broken_package_of_languages_is_named(monkeypatch, tmp_path):
         languages.tags()
     assert str(caught.value) == (
         "The languages 'martian' of another package (no_such_package.languages) cannot be imported: "
-        "ModuleNotFoundError: No module named 'no_such_package'. Mend or uninstall that package."
+        "ModuleNotFoundError: No module named 'no_such_package'. Fix or uninstall that package."
     )

@@ -7,6 +7,7 @@ import html
 import inspect
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -21,9 +22,10 @@ from isogloss.analysis.agreements import agree
 from isogloss.analysis.explanations import explain_scores
 from isogloss.analysis.mixed import fit_mixed
 from isogloss.analysis.study import Failure, Study
+from isogloss.annotation.sheets import SheetForm, read_sheet, write_sheet
 from isogloss.studies.robustness import check_robustness
 
-PAGE = Path(__file__).parent.parent / "docs" / "library.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "library.md"
 VERBS = [name for name in ig.__all__ if name.islower() and inspect.isfunction(getattr(ig, name))]
 STUDY = """\
 name: first
@@ -45,7 +47,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ig.score(items, model=folder / name, out=folder / "runs" / run)
     tiny.save_talker(folder / "smollm2-chat")
     (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
+    write_answers(folder)
     return folder
+
+
+def write_answers(folder: Path) -> None:
+    """Answers of another tool as a file and as a run, sheets that two people filled in, and labels of the demonstration."""
+    answers = "statement,answer,verdict,language\nTea is warm.,Yes.,no,en\nRain is dry.,No.,no,en\n"
+    (folder / "answers.csv").write_text(answers, encoding="utf-8")
+    ig.import_answers(folder / "answers.csv", out=folder / "runs" / "answers", question="agree")
+    sheet = ig.sheet(folder / "runs" / "answers", folder / "empty.csv")
+    lines = [row for _, row in read_sheet(sheet)]
+    for name in ("filled", "other"):
+        rows = [row | {"label": "yes" if row["text"].startswith("Tea") else "no"} for row in lines]
+        write_sheet(folder / f"{name}.csv", rows, form=SheetForm(list(rows[0])))
+    items = ig.read("demo", language="en")
+    known = [f"{item.id},stereotype,{'' if n % 2 else 'no '}stereotype,en" for n, item in enumerate(items)]
+    (folder / "known.csv").write_text("\n".join(["item,question,label,language", *known]) + "\n", encoding="utf-8")
 
 
 @pytest.fixture
@@ -73,6 +91,11 @@ def results(scored: ig.Scored) -> dict[str, Any]:
         "Rankings": ig.rank_models(scored, metric="lms", resamples=100),
         "Probe": ig.probe("smollm2", "The [nurse|doctor] is kind."),
         "Study": ig.run("study.yaml", out="runs/study"),
+        "VerdictCounts": ig.verdicts("runs/answers"),
+        "VerdictDifferences": ig.compare_verdicts("runs/answers"),
+        "CorrectedRates": ig.correct("runs/answers", ig.read_labels("filled.csv")),
+        "LabelAgreements": ig.label_agreement(ig.read_labels(["filled.csv", "other.csv"])),
+        "KnownDifferences": ig.bleeding("runs/mine", ig.read_labels("known.csv"), resamples=100),
         "Robustness": check_robustness(ig.read("demo", language="en"), model=tiny.model("gpt2"), resamples=100),
     }
 
@@ -189,7 +212,7 @@ FOLDER = "Give one table of scores; several are joined with isogloss.join(a, b).
 NO_MODEL = "A model is a name, a folder or an open model. Give one of these, or a list of them."
 ONE_PROBE = "probe takes one model, one template and one language. Probe several one after another."
 REFUSED = [
-    (lambda scored: ig.read([]), "No data was given. Use --data with a data set's name, a file or a folder."),
+    (lambda scored: ig.read([]), "No data was given. Use `data` with a data set's name, a file or a folder."),
     (lambda scored: ig.score(ig.read("demo", language="en"), model=[]), NO_MODEL),
     (lambda scored: ig.score(ig.read("demo", language="en"), model=3), NO_MODEL),
     (lambda scored: ig.score(ig.read("demo", language="en"), model=["other", "./no"]), "No such model folder: no."),
@@ -271,6 +294,23 @@ def test_predictions_are_loaded_with_their_data(scored, tmp_path):
         ig.load(tmp_path / "short.json")
 
 
+def test_a_condition_is_written_the_same_for_items_and_for_scores(scored):
+    for where in ("category=gender", {"category": "gender"}, {"category": ["gender"]}, ["category=gender"]):
+        assert len(ig.read("demo", language="en", where=where)) == 20
+        assert len(ig.load("runs/mine", where=where)) == len(ig.load(scored, where=where)) == 20
+    two = {"category": ["gender", "race"]}
+    assert len(ig.read("demo", language="en", where=two)) == len(ig.load("runs/mine", where=two)) == 48
+
+
+def test_a_trial_takes_some_of_the_items():
+    items = ig.read("demo", language=["en", "de"], limit=6, seed=2)
+    assert Counter((item.language, item.tags["task"]) for item in items) == Counter(
+        {(tag, task): 6 for tag in ("en", "de") for task in ("intrasentence", "intersentence")}
+    )
+    assert isinstance(items[:4], ig.Items)
+    assert list(items[:4]) == list(items)[:4]
+
+
 def test_a_gate_takes_a_file_a_list_or_an_object(scored, tmp_path):
     path = tmp_path / "claims.yaml"
     path.write_text("claims: [lms < 99]\nmin_n: 10\n", encoding="utf-8")
@@ -306,6 +346,7 @@ def test_the_example_of_each_public_function_runs(name, scored):
     assert told == []
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_run(scored, capsys):
     blocks = re.findall(
         r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8").split("<!-- generated")[0], re.M | re.S

@@ -79,7 +79,7 @@ def test_no_two_metrics_have_one_short_name_or_one_place_among_the_headlines():
 def test_a_swap_law_that_cannot_be_is_refused(law, problem):
     with pytest.raises(IsoglossError) as error:
         replace(METRICS["lms"], swap=law)
-    assert str(error.value) == f"The metric 'Language model score (LMS)' has the swap law {problem}."
+    assert str(error.value) == f"The metric 'Language modeling score (LMS)' has the swap law {problem}."
 
 
 def test_a_function_of_sums_counts_its_rows():

@@ -121,7 +121,7 @@ def test_a_metric_that_does_not_fit_says_so() -> None:
     with pytest.raises(IsoglossError) as caught:
         measure(pairs(FOUR, quantity="score"), metrics=["mbe"])
     assert str(caught.value) == (
-        "MBE needs the vectors of single sentences; score what isogloss data build split writes with --method aula."
+        "MBE needs the vectors of single sentences; score what isogloss data build split writes with `method='aula'`."
     )
     with pytest.raises(IsoglossError) as caught:
         measure(sentences([1, 2], np.eye(2), ["female", "female"]), metrics=["mbe"])

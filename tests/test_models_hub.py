@@ -65,6 +65,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
         monkeypatch.setenv("HF_HUB_OFFLINE", "0")
         monkeypatch.setenv("DISABLE_SAFETENSORS_CONVERSION", "0")
         monkeypatch.delenv("HF_TOKEN", raising=False)
+        local_hub.wait_for_answers(monkeypatch)
         monkeypatch.setattr("isogloss.models.hub.silent_hubs", {})  # a port may be used again by the next test
         yield served
 
@@ -288,9 +289,9 @@ def test_code_of_a_model_is_neither_run_nor_downloaded(hub: Hub, command: Comman
     code = {"own.py": b"raise SystemExit('the code was run')"}
     hub.add("lab/known", {**files(), **code, "config.json": json.dumps(config | own).encode()})
     hub.add("lab/mine", {**files(), **code, "config.json": json.dumps(config | own | {"model_type": "mine"}).encode()})
-    assert info(command, "lab/known")["notes"] == ["has code of its own, which was not run"]
+    assert info(command, "lab/known")["notes"] == ["has its own code, which was not run"]
     assert refusal(command, "lab/mine") == (
-        "'lab/mine' needs code of its own, which Isogloss never runs. Choose a model that transformers knows."
+        "'lab/mine' needs its own code, which Isogloss never runs. Choose a model that transformers supports."
     )
     assert not hub.seen("own.py")
 
@@ -353,7 +354,7 @@ def test_a_cached_model_is_used_after_one_request_when_the_hub_does_not_answer(
     commit = hub.add("lab/gpt2", files()).refs["main"]
     info(command, "lab/gpt2")
     timeouts.clear()
-    patience = 1 if fault and fault.hang else 10  # short only where no answer is awaited
+    patience = 1 if fault and fault.hang else local_hub.PATIENCE  # short only where no answer is awaited
     monkeypatch.setattr(constants, "HF_HUB_ETAG_TIMEOUT", patience)
     hub.faults += [fault] if fault else []
     with ports.refusing() as closed:
@@ -578,12 +579,14 @@ def test_a_study_goes_on_past_models_that_the_hub_does_not_give(
 # ---- the whole program, in a process of its own
 
 
+@pytest.mark.slow
 def test_two_names_give_a_number_and_offline_the_same_one(
     hub: Hub, command: Command, files: Any, tmp_path: Path
 ) -> None:
     hub.add("lab/bert", files("bert"))
     plain = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "DISABLE_"))}
     own = {"HF_ENDPOINT": hub.url, "HF_HUB_CACHE": constants.HF_HUB_CACHE, "HF_HOME": str(tmp_path / "home")}
+    own |= {f"HF_HUB_{kind}_TIMEOUT": str(local_hub.PATIENCE) for kind in ("ETAG", "DOWNLOAD")}
     first = subprocess.run(
         [sys.executable, "-m", "isogloss", "eval", "lab/bert", *DATA],
         env=plain | own,

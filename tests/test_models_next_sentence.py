@@ -22,7 +22,7 @@ from isogloss.nsp.heads import import_head, make_batch, make_trainable
 from isogloss.nsp.parts import open_split
 from isogloss.nsp.settings import Rates, TrainingSettings
 from isogloss.nsp.train import train_head
-from isogloss.studies.method_choice import fitting_methods
+from isogloss.studies.scoring_plan import fitting_methods
 from support import rule
 
 SETTINGS = TrainingSettings(

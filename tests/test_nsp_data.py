@@ -180,7 +180,7 @@ def test_text_in_another_language_is_refused_and_named(tmp_path: Path) -> None:
         build_data([ArticleSource(str(source), "en")], tmp_path / "out", settings=PairSettings())
     assert str(caught.value) == (
         "The text is said to be in 'en', but 100% of 12 sampled articles are not; most of those look like German ('de'). "
-        "Use --language de, or --option any_language=yes to take it as it is."
+        "Use `language='de'`, or `options={'any_language': 'yes'}` to take it as it is."
     )
     assert list(tmp_path.iterdir()) == [source]
 
@@ -242,7 +242,7 @@ def test_a_data_set_of_the_hub_is_streamed(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_row_names_its_own_language(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": "Eins.", "language": "German"}, {"text": "One."}])
     assert [one.language for one in read_articles(ArticleSource(str(path), "en"))] == ["de", "en"]
-    with pytest.raises(IsoglossError, match=r"The language of .* is not known. Use --language TAG"):
+    with pytest.raises(IsoglossError, match=r"The language of .* is not known. Use `language='TAG'`"):
         list(read_articles(ArticleSource(str(path))))
 
 
@@ -292,7 +292,7 @@ def test_what_is_not_there_is_said_before_anything_is_read(tmp_path: Path) -> No
         (
             articles(5),
             "There are only 5 articles in 'en' with two sentences or more; train, validation, test need 2 each. "
-            "Give more articles, or use --option validation=0 --option test=0.",
+            "Give more articles, or use `options={{'validation': '0', 'test': '0'}}`.",
         ),
     ],
 )
@@ -313,7 +313,7 @@ def test_a_limit_that_leaves_one_article_is_refused(tmp_path: Path) -> None:
         build(tmp_path, articles(), settings=replace(FREE, limit=1))
     assert str(caught.value) == (
         "Too few sentences in 'en' are left for train: they must come from two articles at least. "
-        "Give a larger --limit, or more articles."
+        "Give a larger `limit`, or more articles."
     )
 
 
@@ -349,7 +349,7 @@ def test_a_stream_that_breaks_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_folder_that_exists_is_not_overwritten(tmp_path: Path) -> None:
     build(tmp_path, articles())
-    with pytest.raises(IsoglossError, match=r"exists already. Choose another folder with --out, or remove it."):
+    with pytest.raises(IsoglossError, match=r"exists already. Choose another folder with `out`, or remove it."):
         build(tmp_path, articles())
 
 

@@ -169,6 +169,7 @@ def stop_at(step: int) -> Any:
     return heard
 
 
+@pytest.mark.slow
 def test_a_training_that_stopped_between_checkpoints_goes_on_with_the_same_losses(
     pairs: Path, bases: Path, tmp_path: Path
 ) -> None:
@@ -194,13 +195,13 @@ def test_a_checkpoint_of_another_model_data_or_setting_is_refused(pairs: Path, b
     (tmp_path / "more").mkdir()
     more = rule.build(tmp_path / "more", count=50)
     for model, data, settings, message in (
-        (other, pairs, SHORT, f"{out} holds the training of another model. Choose another folder with --out, or remove it."),
-        (bases / "gpt2", more, SHORT, f"{out} holds the training of other data. Choose another folder with --out, or remove it."),
+        (other, pairs, SHORT, f"{out} holds the training of another model. Choose another folder with `out`, or remove it."),
+        (bases / "gpt2", more, SHORT, f"{out} holds the training of other data. Choose another folder with `out`, or remove it."),
         (
             bases / "gpt2",
             pairs,
             replace(SHORT, seed=1),
-            f"{out} holds a training with other settings (seed). Give the same, choose another folder with --out, or remove it.",
+            f"{out} holds a training with other settings (seed). Give the same, choose another folder with `out`, or remove it.",
         ),
     ):  # fmt: skip
         with pytest.raises(IsoglossError) as caught:
@@ -212,6 +213,7 @@ def test_a_checkpoint_of_another_model_data_or_setting_is_refused(pairs: Path, b
         train_head(str(other), pairs, out=out, settings=SHORT)
 
 
+@pytest.mark.slow
 def test_a_training_that_was_stopped_while_it_was_saved_is_saved_again(
     pairs: Path, bases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -340,7 +342,7 @@ def test_an_unfinished_training_of_an_older_version_is_refused(pairs: Path, base
         train_head(str(bases / "llama"), pairs, out=out, settings=SHORT)
     assert str(caught.value) == (
         f"{out} holds an unfinished training of Isogloss 0.2 or earlier, which this version cannot resume. "
-        "Choose another folder with --out, or remove it."
+        "Choose another folder with `out`, or remove it."
     )
 
 
@@ -367,10 +369,11 @@ def test_adapters_are_a_rank_and_perhaps_a_number_of_layers() -> None:
         with pytest.raises(IsoglossError) as caught:
             read_lora(wrong)
         assert str(caught.value) == (
-            f"--lora takes a rank, or a rank and a number of layers such as 16,6, not '{wrong}'."
+            f"`lora` takes a rank, or a rank and a number of layers such as 16,6, not '{wrong}'."
         )
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_was_not_completed_does_not_count(stopped: Path, pairs: Path, bases: Path) -> None:
     half = stopped / "checkpoints" / "checkpoint-7"
     half.mkdir()
@@ -393,6 +396,7 @@ def test_patience_stops_early_and_saves_the_best(pairs: Path, bases: Path, tmp_p
     assert (card["steps"], card["saved_step"], card["planned_steps"]) == (2, 1, 10)
 
 
+@pytest.mark.slow
 def test_a_training_that_ran_out_of_patience_makes_no_step_when_it_resumes(
     pairs: Path, bases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -613,6 +617,7 @@ def test_merged_adapters_score_as_they_did_in_training(kind: str, pairs: Path, b
     assert len(set(wanted)) > 5
 
 
+@pytest.mark.slow
 def test_less_memory_makes_the_same_steps(pairs: Path, bases: Path, tmp_path: Path) -> None:
     for name in ("plain", "less"):
         settings = replace(SHORT, gradient_checkpointing=name == "less")
@@ -696,6 +701,7 @@ def test_the_interval_of_an_accuracy_is_over_articles() -> None:
     assert not math.isnan(found.value)
 
 
+@pytest.mark.slow
 def test_adafactor_trains_and_goes_on_where_it_stopped(pairs: Path, bases: Path, tmp_path: Path) -> None:
     settings = replace(SHORT, optimizer="adafactor", pairs=256)
     with pytest.raises(Stopped):

@@ -49,6 +49,7 @@ def plain(text: str) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_a_number_and_its_interval_are_the_same_in_every_output(command, folder, tmp_path):
     measures = ig.measure(ig.load(str(folder)), metrics="ss")
     known = [(one.value, one.low, one.high) for one in measures]

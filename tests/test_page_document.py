@@ -34,7 +34,7 @@ from isogloss.reports.figures import _style
 from isogloss.reports.numbers import missing_intervals
 from isogloss.reports.page.added_files import Extras, read_extras
 from isogloss.reports.page.data import PageData, measure_all
-from isogloss.reports.page.document import draw_page, draw_panels, write_report
+from isogloss.reports.page.document import draw_page, draw_panels, stored_title, write_report
 from isogloss.reports.page.panels import explorer
 from isogloss.reports.text.sentences import state_findings
 from isogloss.results import Results
@@ -134,13 +134,28 @@ def test_the_finding_leads_with_what_was_found():
     rows = [row("en", 63.5, 55.2, 71.9), row("fr", 52, 48, 56), row("es", 40, 35, 45)]
     weak = [row("de", 42, 36, 49, known=False), row("tr", 70, 60, 80, known=False)]
     assert state_findings([*weak, *rows]) == [
-        "m prefers stereotypes in English (63.5, 55.2 to 71.9); it prefers anti-stereotypes in Spanish (40.0, 35.0 to 45.0); "
+        "On d, m prefers stereotypes in English (63.5, 55.2 to 71.9); it prefers anti-stereotypes in Spanish (40.0, 35.0 to 45.0); "
         "it shows no clear preference in French (52.0, 48.0 to 56.0); "
         "in German and Turkish it is below our competence limit, so its SS is not interpretable."
     ]
     assert state_findings(weak) == [
-        "m is below our competence limit in German and Turkish, so its SS is not interpretable."
+        "On d, m is below our competence limit in German and Turkish, so its SS is not interpretable."
     ]
+
+
+def test_a_report_of_a_studys_folder_has_the_studys_title(runs, tmp_path):
+    write_run(tmp_path / "study" / "model", neutral_items())
+    found = load_study(tmp_path).runs
+    study = found[0].folder.parent.parent
+    (study / "study.yaml").write_text("# made by\nname: x\ntitle: Of a file\n", encoding="utf-8")
+    assert stored_title(found) == "Of a file"
+    assert stored_title(load_study(runs).runs) == ""
+
+
+def test_contrasts_are_shown_with_what_they_were_compared_with():
+    row = {"role": ["stereotype", "contrast"], "text": ["Girls like pink.", "Boys like pink."], "context": None}
+    shown = explorer.describe_item(row | {"id": "2a", "dataset": "d", "language": "en", "category": "gender"})
+    assert (shown["s"], shown["n"]) == (["Girls like pink.", "Boys like pink.", None], 1)
 
 
 def test_the_heat_map_comes_first_and_a_studys_title_is_the_heading(found):
@@ -149,8 +164,9 @@ def test_the_heat_map_comes_first_and_a_studys_title_is_the_heading(found):
     assert '<h1 dir="auto">Two models &amp; three languages</h1>' in page
 
 
+@pytest.mark.slow
 def test_panels_appear_when_their_data_is_there(runs, found, tmp_path):
-    assert set(names(found)) == {*registry.names("panel")} - {"change", "claims", "targets", "shares", "answers", "world", "pairs", "agreement", "controls", "robustness"}  # fmt: skip
+    assert set(names(found)) == {*registry.names("panel")} - {"change", "claims", "targets", "shares", "answers", "world", "pairs", "agreement", "controls", "robustness", "ranking"}  # fmt: skip
     (tmp_path / "answers.csv").write_text(ANSWERS, encoding="utf-8")
     (tmp_path / "shares.csv").write_text(SHARES, encoding="utf-8")
     extras = read_extras([tmp_path / "answers.csv", tmp_path / "shares.csv"])
@@ -235,7 +251,7 @@ def test_items_that_are_valid_worldwide_are_not_on_the_map(tmp_path):
 
 
 def test_an_item_counts_once_in_all_its_languages(found):
-    assert re.search(r"<strong>24</strong> items", html_of(found, "verdict"))
+    assert re.search(r"<strong>24</strong> items", html_of(found, "heatmap"))
 
 
 def test_reasons_for_missing_intervals_are_said_once():
@@ -332,7 +348,7 @@ def test_without_matplotlib_the_page_says_which_extra_it_needs(found, monkeypatc
     with pytest.raises(MissingExtra) as caught:
         draw_page(found)
     assert str(caught.value) == (
-        "This needs the library 'matplotlib', which is not installed: pip install \"isogloss[report]\""
+        "This needs the library 'matplotlib', which is not installed: pip install \".[report]\" in your copy of Isogloss"
     )
 
 
@@ -397,6 +413,7 @@ def test_no_such_folder(tmp_path):
     assert str(error.value) == f"No such run: {tmp_path / 'nowhere'}."
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_is_told(runs, tmp_path):
     out = tmp_path / "no" / "report.html"
     with pytest.raises(IsoglossError) as error:
@@ -407,6 +424,7 @@ def test_a_place_that_cannot_be_written_is_told(runs, tmp_path):
 # ---- what can be added
 
 
+@pytest.mark.slow
 def test_cards_controls_and_agreements_come_back_as_they_were(runs, tmp_path):
     gathered = load_study(runs)
     result = SettingResult("likelihood", "method", 55.0, 50.0, 60.0, 24, flips=2, rank=0.9)
@@ -426,6 +444,7 @@ def test_cards_controls_and_agreements_come_back_as_they_were(runs, tmp_path):
     assert {"controls", "robustness", "agreement"} <= set(names(replace(measure_all(gathered, extras, settings=QUICK))))
 
 
+@pytest.mark.slow
 def test_changes_are_a_panel_with_the_flips_of_each_group(runs, tmp_path):
     gathered = load_study(runs)
     one, two = (

@@ -10,14 +10,14 @@ import torch
 
 from isogloss import registry
 from isogloss.errors import IsoglossError
-from isogloss.files.hub import report
+from isogloss.files.hub import on_message
 from isogloss.items import Candidate, Item, Items
 from isogloss.methods import check_model, fill_options
 from isogloss.models.engine import answer_all, run_all
 from isogloss.models.model import Model
 from isogloss.models.questions import ATTENTION, Question
 from isogloss.scores import Row
-from isogloss.studies.method_choice import PlannedCell, choose_comparable, plan_cells
+from isogloss.studies.scoring_plan import PlannedCell, choose_comparable, plan_cells
 from support import references, references_pairs, tiny
 from support.examples import CLOSE, LONG
 
@@ -169,7 +169,7 @@ def test_a_model_without_attention_is_refused(name: str) -> None:
     with pytest.raises(IsoglossError) as caught:
         rows_of(tiny.model(name), SENTENCES, "aula")
     assert str(caught.value) == (
-        f"'tiny-{name}' shows no attention, so it cannot be scored with 'aula'. Use --method aul."
+        f"'tiny-{name}' shows no attention, so it cannot be scored with 'aula'. Use `method='aul'`."
     )
 
 
@@ -220,7 +220,7 @@ def test_a_sentence_without_tokens_has_no_score_and_says_why() -> None:
 
 
 def test_auto_chooses_by_task_and_family() -> None:
-    from isogloss.studies.method_choice import choose_method
+    from isogloss.studies.scoring_plan import choose_method
 
     chosen = {
         (i.tags["task"], f): choose_method(i, f)
@@ -239,11 +239,11 @@ def test_auto_chooses_by_task_and_family() -> None:
 
 def test_models_of_two_families_are_scored_by_methods_that_can_be_compared() -> None:
     said: list[str] = []
-    token = report.set(said.append)
+    token = on_message.set(said.append)
     items = Items(tuple(PAIRS))
     cells = [(PlannedCell(name, items, labels={"model": name}), name) for name in ("masked", "causal")]
     chosen = choose_comparable(cells)
-    report.reset(token)
+    on_message.reset(token)
     assert said == [
         "Note: masked is scored on pair items by pll, not by crows, which models of other families do not have."
     ]

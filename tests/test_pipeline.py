@@ -121,6 +121,7 @@ def test_a_dry_run_of_a_paid_endpoint_shows_its_cost_and_needs_no_key(command, m
     assert float(told[3]) == pytest.approx((int(told[1]) + 2 * int(told[2])) / 1e6, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_that_the_same_command_resumes_and_it_does(tmp_path, command):
     with endpoints.serving(endpoints.after(5, endpoints.stall)) as server:
         words = ["ask", server.url, "--served-model", "chatty", "--data", "demo", "-l", "en", "--limit", 2]
@@ -267,12 +268,9 @@ def test_a_study_tests_its_claims_and_ranks_its_models(tmp_path, models, command
     assert "contradicted           lms(multilingual) > 99" in shown
     verdicts = json.loads((tmp_path / "runs" / "claims.json").read_text())["verdicts"]
     assert [one["status"] for one in verdicts] == ["contradicted", "not interpretable"]
-    assert json.loads((tmp_path / "runs" / "measures.json").read_text())["ranking"][0].startswith(
-        "LMS: the best may be "
-    )
+    assert json.loads((tmp_path / "runs" / "measures.json").read_text())["ranking"][0].startswith("LMS: in English")
     report = (tmp_path / "runs" / "report.html").read_text(encoding="utf-8")
     assert 'id="claims"' in report
-    assert 'id="ranking"' in report
 
 
 def test_a_study_without_its_file_of_claims_is_refused_before_anything_is_opened(tmp_path, models, command):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from isogloss.errors import IsoglossError
-from isogloss.stats.prediction_powered import answers_to_read, powered_mean
+from isogloss.stats.prediction_powered import answers_to_read, powered_mean, powered_share
 
 # seed, read, unread, kind, power, estimate, both ends of 95 %: ppi-python 0.2.3 (ppi_mean_pointestimate, ppi_mean_ci)
 PPI_PYTHON = [
@@ -20,6 +20,17 @@ PPI_PYTHON = [
     (1, 40, 80, "binary", 1.0, 0.2625, 0.11451075381125825, 0.4104892461887418),
     (2, 100, 1000, "normal", 0.46598403243483805, 2.034399518178937, 1.8996758851646212, 2.1691231511932534),
     (2, 100, 1000, "normal", 1.0, 2.083469838650786, 1.929286452463613, 2.2376532248379593),
+]
+# The example `forest_badmodel` of ppi-python's repository (1,596 parcels, MIT licence), of which some are read. Both readings
+# are 0 or 1: how many were read as (1, 1), (1, 0), (0, 1), (0, 0), and how many of the others the machine reads as 1 and 0.
+FOREST = [
+    ((0, 12, 0, 38), (33, 1513), 0.0, 0.24, 0.12162077134103225, 0.35837922865896776),
+    ((0, 12, 0, 38), (33, 1513), 0.5, 0.25067270375161704, 0.13223867837000425, 0.36910672913322984),
+    ((0, 12, 0, 38), (33, 1513), 1.0, 0.26134540750323415, 0.14274714386209347, 0.37994367114437483),
+    ((0, 26, 3, 121), (30, 1416), 0.5, 0.1737067773167358, 0.11127801494902281, 0.2361355396844488),
+    ((0, 26, 3, 121), (30, 1416), 1.0, 0.1740802213001383, 0.10772456293405604, 0.2404358796662206),
+    ((0, 91, 10, 399), (23, 1073), 0.5, 0.182492700729927, 0.14745819441061248, 0.2175272070492415),
+    ((0, 91, 10, 399), (23, 1073), 1.0, 0.182985401459854, 0.14527162743251623, 0.22069917548719178),
 ]
 TUNED = [PPI_PYTHON[0], PPI_PYTHON[4], PPI_PYTHON[6]]
 
@@ -62,6 +73,16 @@ def test_the_tuned_estimate_is_close_to_that_of_ppi_python(seed, read, unread, k
     result = powered_mean(*readings(seed, read, unread, kind))
     assert abs(result.value - value) < 0.06 * (high - low)
     assert (result.high - result.low) / (high - low) == pytest.approx(1, abs=0.08)
+
+
+@pytest.mark.parametrize(("cells", "others", "power", "value", "low", "high"), FOREST)
+def test_an_example_of_ppi_python_has_its_numbers(cells, others, power, value, low, high):
+    people = np.concatenate([np.repeat([1.0, 1.0, 0.0, 0.0], cells), np.full(sum(others), np.nan)])
+    machine = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0, 0.0], [*cells, *others])
+    result = powered_mean(machine, people, power=power)
+    smaller = math.sqrt((sum(cells) - 1) / sum(cells))  # as above
+    assert result.value == pytest.approx(value, abs=1e-12)
+    assert 1.959963984540054 * result.error * smaller == pytest.approx((high - low) / 2, abs=1e-12)
 
 
 def slow(machine, people, names, power):
@@ -191,3 +212,34 @@ def test_intervals_cover_when_the_machine_errs_rarely_and_to_one_side(read, rate
         result = powered_mean(machine, people)
         hits += result.low <= rate <= result.high
     assert 0.92 <= hits / rounds <= 0.99
+
+
+# ---- shares
+
+
+def test_a_share_of_which_people_read_nothing_else_still_has_a_width():
+    machine = np.zeros(500)
+    people = np.where(np.arange(500) < 100, 0.0, np.nan)
+    result = powered_share(machine, people)
+    assert (result.value, result.low) == (0, pytest.approx(0, abs=1e-12))
+    assert 0.03 < result.high < 0.05  # Wilson's interval of 0 of 100 ends at 0.037
+
+
+def test_the_interval_of_a_share_is_wilson_s_where_every_answer_is_a_question():
+    machine, people = readings(6, 80, 400)
+    result = powered_share(machine, people, power=0)
+    count, share = 80, float(np.nanmean(people))
+    worth = count - 1  # the error divides by n - 1
+    quantile = 1.990450  # Student's, 79 degrees of freedom
+    centre = (share + quantile**2 / (2 * worth)) / (1 + quantile**2 / worth)
+    assert (result.low + result.high) / 2 == pytest.approx(centre, abs=1e-6)
+
+
+@pytest.mark.parametrize(("questions", "samples", "read", "rate"), [(500, 1, 100, 0.02), (72, 25, 100, 0.05)])
+def test_intervals_of_rare_shares_cover_the_known_truth(questions, samples, read, rate):
+    rng, rounds, hits = np.random.default_rng(13), 400, 0
+    for _ in range(rounds):
+        machine, people, names = clustered(rng, questions=questions, samples=samples, read=read, wrong=0.02, rate=rate)
+        result = powered_share(machine, people, clusters=names)
+        hits += result.low <= rate <= result.high
+    assert hits / rounds >= 0.92

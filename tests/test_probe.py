@@ -71,7 +71,7 @@ def test_a_template_without_such_a_slot_is_refused(question, message):
 
 
 def test_too_many_sentences_are_refused():
-    with pytest.raises(IsoglossError, match="Use --limit"):
+    with pytest.raises(IsoglossError, match="Use `limit="):
         probe_items(ProbeRequest("{nationality_1:pl} met {nationality_2:pl}."))
     with pytest.raises(IsoglossError, match="No language named 'Elbonian'"):
         probe_items(ProbeRequest("x [a|b]", "Elbonian"))

@@ -35,7 +35,7 @@ def test_a_format_that_always_ends_the_child_is_refused(monkeypatch: pytest.Monk
     with pytest.raises(IsoglossError) as caught:
         processor.prepare("bfloat16")
     assert str(caught.value) == (
-        "This processor cannot compute in bfloat16: a trial ended with SIGILL. Use --dtype float32 instead."
+        "This processor cannot compute in bfloat16: a trial ended with SIGILL. Use `dtype='float32'` instead."
     )
 
 
@@ -68,6 +68,7 @@ def test_float32_and_other_devices_need_no_trial(monkeypatch: pytest.MonkeyPatch
     assert processor.prepare("float32") == processor.prepare("bfloat16", device="cuda") == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_the_real_trial_finds_a_way_on_this_machine(dtype: str) -> None:
     verdict = processor.judge(dtype)

@@ -10,11 +10,11 @@ from rich.console import Console
 
 from isogloss import progress
 from isogloss.items import Candidate, Item, Items
-from isogloss.progress import JobClock, progress_bars, shown, silent
+from isogloss.progress import JobClock, default_progress, progress_bars, silent
 from isogloss.studies.cells import Running, group_parts, run_cells
 from isogloss.studies.costs import QuestionCount, announce_plan, body_size, count_work, estimate_costs
-from isogloss.studies.method_choice import PlannedCell, plan_scoring
 from isogloss.studies.plan import StudyPlan
+from isogloss.studies.scoring_plan import PlannedCell, plan_scoring
 from support import tiny
 
 METHODS = {"bert": ("aul", "pll"), "gpt2": ("likelihood",), "t5": ("likelihood",)}
@@ -170,9 +170,9 @@ def test_a_notebook_without_widgets_has_lines(at, monkeypatch, capsys):
 
 
 def test_a_library_call_shows_progress_in_a_session_only(monkeypatch, capsys):
-    with shown(None) as tell:
+    with default_progress(None) as tell:
         assert tell is silent
     monkeypatch.setattr("sys.ps1", ">>> ", raising=False)
-    with shown(None) as tell:
+    with default_progress(None) as tell:
         tell("loading m", 0.0)
     assert capsys.readouterr().err == "loading m …\n"

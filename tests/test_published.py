@@ -1,4 +1,4 @@
-"""Scores equal the published semantics, written again in `published.py`: one test for each row of the table in docs/reproducing.md."""
+"""Scores equal the published semantics, written again in `published.py`: one test for each row of the table in docs/dev/reproduction-record.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.examples import CLOSE, INTER, INTRA, blank, rows_of
 from test_metrics_pairs import sentences
 from test_pair_methods import PAIRS, SENTENCES, pair
 
-TOLERANCE = {"mt5": 1e-4}  # as docs/methods.md says, for log-probabilities
+TOLERANCE = {"mt5": 1e-4}  # as docs/reference/methods.md says, for log-probabilities
 BERTS = ("bert", "electra", "distilbert")
 MASKED = (*BERTS, "roberta", "xlm-roberta")
 GLUED = ("stuck", "chinese")  # something is glued to the right of BLANK

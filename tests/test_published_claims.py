@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 
 import isogloss as ig
-from isogloss.analysis.claim_files import make_claims
-from isogloss.analysis.claims import check_claims
+from isogloss.claims.files import make_claims
+from isogloss.claims.verdicts import check_claims
 from isogloss.files.sources import read
 
 TASKS = ("intrasentence", "intersentence")

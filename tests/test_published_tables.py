@@ -50,7 +50,14 @@ def expected() -> dict[str, Any]:
 unset = pytest.param("", marks=pytest.mark.skip("ISOGLOSS_REAL_DATA is not set: the published data is not here"))
 
 
-@pytest.fixture(scope="module", params=sorted(expected()) or [unset])
+def files() -> list[Any]:
+    """Every prediction file; those of a model in all languages at once, the others in the slow tests."""
+    quick = [name for name in sorted(expected()) if name.startswith("bert-base-multilingual-cased")]
+    rest = [pytest.param(name, marks=pytest.mark.slow) for name in sorted(expected()) if name not in quick]
+    return [*quick, *rest] or [unset]
+
+
+@pytest.fixture(scope="module", params=files())
 def name(request):
     """Each prediction file in turn; the tests of one file run together."""
     return request.param

@@ -29,9 +29,9 @@ from isogloss.ray_cluster.executor import TRIES, Cluster, Group, Queue, Task, re
 from isogloss.ray_cluster.worker import Worker, pack_cells, unpack_cells
 from isogloss.storage import as_path
 from isogloss.studies import cells
-from isogloss.studies.method_choice import PlannedCell
 from isogloss.studies.plan import StudyPlan
 from isogloss.studies.run import execute
+from isogloss.studies.scoring_plan import PlannedCell
 from support import ports, tiny
 from support.builders import stereoset_rows, write_jsonl
 from test_fault_tolerance import kept

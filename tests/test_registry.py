@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from isogloss import registry
-from isogloss.errors import IsoglossError
+from isogloss.errors import IsoglossError, list_known
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_listing_imports_no_plug_in():
 def test_an_unknown_name_suggests_a_near_one():
     with pytest.raises(IsoglossError) as caught:
         registry.get("metric", "icat-makro")
-    known = ", ".join(registry.names("metric"))
+    known = list_known("icat-makro", registry.names("metric"))
     assert str(caught.value) == f"No metric named 'icat-makro'. Did you mean 'icat_macro'? Known: {known}."
 
 
@@ -75,7 +75,7 @@ def test_a_plug_in_that_cannot_be_imported_is_blamed_by_name(other_package):
         registry.get("metric", "broken")
     assert str(caught.value) == (
         "The metric 'broken' of another package (no_such_package:metric) cannot be imported: "
-        "ModuleNotFoundError: No module named 'no_such_package'. Mend or uninstall that package."
+        "ModuleNotFoundError: No module named 'no_such_package'. Fix or uninstall that package."
     )
 
 

@@ -1,4 +1,4 @@
-"""Repairs: each mends what it says, changes nothing else, is recorded, and can be undone."""
+"""Repairs: each repairs what it says, changes nothing else, is recorded, and can be undone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from isogloss import languages
 from isogloss.annotation.item_changes import Change, fields_of, undo, with_fields
-from isogloss.errors import IsoglossError
+from isogloss.errors import IsoglossError, list_known
 from isogloss.items import Candidate, Item
 from isogloss.translate.repairs import REPAIRS, find_repairs, repair
 from isogloss.translate.steps import RepairStep, steps_as_text, take_step, untranslated, untranslated_words
@@ -28,7 +28,7 @@ def item(context: str, *words: str, language: str = "es", term: str = "enfermera
     return replace(triple("a"), context=context, candidates=candidates, language=language, tags=tags)
 
 
-def mended(name: str, before: Item, source: Item | None = None) -> dict[str, str]:
+def repaired(name: str, before: Item, source: Item | None = None) -> dict[str, str]:
     (after,), _ = repair([before], KNOWN[name], sources={"a": source} if source else {})
     return fields_of(after)
 
@@ -54,28 +54,28 @@ def mended(name: str, before: Item, source: Item | None = None) -> dict[str, str
     ],
 )
 def test_a_repair_mends_the_context(name, language, before, after):
-    assert mended(name, item(before, language=language))["context"] == after
+    assert repaired(name, item(before, language=language))["context"] == after
 
 
 def test_marks_around_words_are_taken_off_and_those_inside_stay():
-    found = mended("punctuation", item("Es BLANK.", "«amable».", "d'accord", "bien-être"))
+    found = repaired("punctuation", item("Es BLANK.", "«amable».", "d'accord", "bien-être"))
     assert [found[name] for name in ("c0", "c1", "c2")] == ["amable", "d'accord", "bien-être"]
 
 
 def test_words_are_written_small_as_in_the_source_but_not_in_german():
     source = item("She is BLANK.", "kind", "Rude", "fish", language="en")
-    spanish = mended("case", item("Es BLANK.", "Amable", "Grosera", "EEUU"), source)
+    spanish = repaired("case", item("Es BLANK.", "Amable", "Grosera", "EEUU"), source)
     assert [spanish[name] for name in ("c0", "c1", "c2")] == ["amable", "Grosera", "EEUU"]
-    german = mended("case", item("Es ist BLANK.", "Hund", "Katze", "Fisch", language="de"), source)
+    german = repaired("case", item("Es ist BLANK.", "Hund", "Katze", "Fisch", language="de"), source)
     assert german["c0"] == "Hund"
 
 
 def test_replacements_are_made_for_the_phrases_of_the_source_only():
     source = item("The football players are BLANK.", "a", "b", "c", language="en")
     before = item("Die Fußballspieler sind BLANK.", language="de", term="Fußballspieler")
-    assert mended("replacements", before, source)["context"] == "Die Footballspieler sind BLANK."
-    assert mended("replacements", before, source)["target"] == "Footballspieler"
-    assert mended("replacements", before)["context"] == "Die Fußballspieler sind BLANK."
+    assert repaired("replacements", before, source)["context"] == "Die Footballspieler sind BLANK."
+    assert repaired("replacements", before, source)["target"] == "Footballspieler"
+    assert repaired("replacements", before)["context"] == "Die Fußballspieler sind BLANK."
 
 
 def test_a_replacement_is_not_made_twice():
@@ -98,7 +98,7 @@ def test_a_replacement_is_not_made_twice():
     ],
 )
 def test_the_target_becomes_the_closest_word(context, term, found):
-    assert mended("target", item(context, term=term))["target"] == found
+    assert repaired("target", item(context, term=term))["target"] == found
 
 
 def test_the_sentence_follows_the_context_and_the_word():
@@ -149,7 +149,7 @@ def test_repairs_are_found_by_name_in_their_own_order():
     assert [one.name for one in find_repairs(["target", "spaces"])] == ["spaces", "target"]
     with pytest.raises(IsoglossError) as caught:
         find_repairs(["space"])
-    known = ", ".join(sorted(KNOWN))
+    known = list_known("space", sorted(KNOWN))
     assert str(caught.value) == f"No repair named 'space'. Did you mean 'spaces'? Known: {known}."
 
 

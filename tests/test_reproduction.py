@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from pathlib import Path
 
 import polars as pl
@@ -12,18 +13,17 @@ import pytest
 import torch
 import transformers
 from reproduction import __main__ as command
-from reproduction import pages, weights
+from reproduction import pages, questions, weights
 from reproduction.batches import find_shift, published_inputs, published_scores
-from reproduction.claims import CLAIMS, FROM_WEIGHTS, load_weights, without_scores
+from reproduction.claims import PAGE, RECORD, as_section, as_table, load_weights
 from reproduction.data import CROWS, NEEDED, PREDICTIONS, STEREOSET, TEMPLATES, find_data
 from reproduction.findings import small_difference_table, small_summary, small_table
-from reproduction.pages import FINDINGS, PUBLISHED, REPRODUCING
+from reproduction.pages import PUBLISHED
+from reproduction.published import load_nadeem
 from reproduction.tables import NOTHING, Sources
 from safetensors.torch import load_file, save_file
 
 import isogloss as ig
-from isogloss.analysis.claim_files import read_claims
-from isogloss.analysis.claims import check_claims
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items, items_hash
 from isogloss.models.load import open_model
@@ -214,14 +214,15 @@ def test_small_models_are_compared_masked_minus_causal() -> None:
 
 
 def test_a_stage_writes_its_own_tables_and_keeps_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("reproducing.md", "findings.md")
+    names = tuple(pages.PAGES)
     for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text((pages.DOCS / name).read_text(encoding="utf-8"), encoding="utf-8")
     before = [pages.read_blocks((tmp_path / name).read_text(encoding="utf-8")) for name in names]
     monkeypatch.setattr(pages, "DOCS", tmp_path)
     said: list[str] = []
     pages.write_pages(Sources(tmp_path / "nothing", tmp_path, {}), said.append, stages=["small"])
-    assert said == [f"findings.md: {block} …" for block in pages.SMALL]
+    assert sorted(line.split(": ")[1] for line in said) == sorted(f"{block} …" for block in pages.SMALL)
     assert [pages.read_blocks((tmp_path / name).read_text(encoding="utf-8")) for name in names] == before
 
 
@@ -260,7 +261,8 @@ def test_the_whole_command_runs_on_stand_ins_and_writes_both_pages(
     for name in weights.MODELS:
         save_without_head(transformers.BertForPreTraining(config), tokenizer, tmp_path / "home" / "models" / name)
     stand_in_data(tmp_path / "data")
-    (tmp_path / "docs" / "assets").mkdir(parents=True)
+    for folder in ("assets", "results", "dev"):
+        (tmp_path / "docs" / folder).mkdir(parents=True)
     monkeypatch.setenv("ISOGLOSS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("ISOGLOSS_REAL_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(pages, "DOCS", tmp_path / "docs")
@@ -269,27 +271,62 @@ def test_the_whole_command_runs_on_stand_ins_and_writes_both_pages(
     ]
     monkeypatch.setattr("sys.argv", ["reproduction", "--out", str(tmp_path / "runs"), *patterns])
     command.main()
-    page, findings_page = ((tmp_path / "docs" / f"{name}.md").read_text() for name in ("reproducing", "findings"))
-    assert "| bert-base-multilingual-cased | tr | recovered | 90 of 90 |" in page
-    assert page.count("| bert-base-multilingual-cased |") > 20
+    page, findings_page, *records = ((tmp_path / "docs" / name).read_text() for name in pages.PAGES)
+    assert "| bert-base-multilingual-cased | tr | recovered | 90 of 90 |" in records[0]
+    assert page.count("| bert-base-multilingual-cased |") > 10
     assert "**Languages.** Multilingual BERT" in findings_page
-    assert findings_page.count(NOTHING) == len(PUBLISHED) + 4  # no CrowS-Pairs, no small models
+    assert (findings_page + records[1]).count(NOTHING) == len(
+        PUBLISHED
+    ) + 8  # no CrowS-Pairs, no small models, no questions
 
 
 def test_words_and_tables_of_the_pages_go_together() -> None:
-    for name, blocks in (("reproducing", REPRODUCING), ("findings", FINDINGS)):
-        text = (pages.TEXT / f"{name}.md").read_text(encoding="utf-8")
+    for name, blocks in pages.PAGES.items():
+        text = (pages.TEXT / Path(name).name).read_text(encoding="utf-8")
         page = pages.fill_in(text, dict.fromkeys(blocks, "x"))
         assert pages.read_blocks(page) == dict.fromkeys(blocks, "x")
-        stored = pages.read_blocks((pages.DOCS / f"{name}.md").read_text(encoding="utf-8"))
-        assert pages.fill_in(text, stored) == (pages.DOCS / f"{name}.md").read_text(encoding="utf-8")
+        stored = pages.read_blocks((pages.DOCS / name).read_text(encoding="utf-8"))
+        assert pages.fill_in(text, stored) == (pages.DOCS / name).read_text(encoding="utf-8")
 
 
-def test_claims_about_weights_are_not_testable_before_the_runs_are_there(tmp_path: Path) -> None:
+def test_claims_of_a_paper_are_not_tested_without_all_of_its_scores(tmp_path: Path) -> None:
     assert load_weights(tmp_path / "nothing") == {}
+    (tmp_path / "predictions").mkdir()
+    (tmp_path / "predictions" / "nadeem_predictions_gpt2_ModelNSP_GPT2LM.json.gz").touch()  # one of nine models
+    assert load_nadeem(tmp_path) is None
+
+
+def test_a_paper_is_a_table_of_its_claims_and_a_section_of_the_record() -> None:
     items = [triple(f"i{k}", f"t{k % 12}") for k in range(36)]
-    for name in FROM_WEIGHTS:
-        file = without_scores(read_claims(CLAIMS / f"{name}.yaml"))
-        verdicts = check_claims(score(items, [(2, 1, 0)] * 36), file, resamples=100)
-        assert {one.status for one in verdicts} == {"not testable here"}
-        assert verdicts[0].reason.startswith("it needs the runs of `make reproduce`")
+    claims = {"title": "A paper", "claims": [{"name": "stereotypes win", "says": "ss > 50", "source": "A (2020), §2"}]}
+    result = ig.gate(score(items, [(2, 1, 0)] * 36), claims, resamples=100)
+    assert as_table(result).splitlines()[-1].startswith("| Stereotypes win | §2 | supported | +50.0 [")
+    assert "### Stereotypes win" in as_section(result)
+
+
+def test_every_claim_of_the_record_is_a_row_of_the_page_with_the_same_verdict() -> None:
+    record = re.findall(r"^### (.*?)\n\n.*?\n\n\*\*(.*?)\.\*\*", RECORD.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = [line.split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.count(" | ") == 4]
+    page = [(cells[0].removeprefix("| "), cells[2].capitalize()) for cells in rows]
+    assert [one for one in page if one[0] not in ("claim", "---")] == record
+
+
+def test_the_sample_of_questions_has_those_with_controls_in_all_languages_from_every_stratum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def item(name: str, tag: str, cluster: str, *, control: bool = False) -> Item:
+        tags = {"condition": "ambiguous", "polarity": "negative", "right": "unknown", "biased": "target"}
+        variant = {"derived_from": name, "variant": "control"} if control else {}
+        return Item(
+            f"{name}~control" if control else name, "mbbq", tag, "Age", (), cluster=cluster, tags=tags, **variant
+        )
+
+    names = [(f"q{k}", f"c{k % 2}") for k in range(6)]
+    items = {
+        tag: [item(name, tag, cluster, control=side) for name, cluster in names for side in (False, True)]
+        for tag in questions.LANGUAGES
+    }
+    items["tr"] = [one for one in items["tr"] if one.id != "q0~control"]
+    assert questions.draw_sample(items) == {"q1", "q2", "q3", "q4", "q5"}
+    monkeypatch.setattr(questions, "SAMPLE", 2)
+    assert {int(name[1:]) % 2 for name in questions.draw_sample(items)} == {0, 1}

@@ -56,6 +56,7 @@ def test_methods_are_compared_by_rank_and_preference(card):
     assert start.noise is None
 
 
+@pytest.mark.slow
 def test_a_model_in_a_folder_is_also_tried_in_other_dtypes(tmp_path):
     tiny.network("gpt2").save_pretrained(tmp_path)
     tiny.tokenizer_of("gpt2").save_pretrained(tmp_path)

@@ -68,7 +68,7 @@ def test_text_is_normalised_to_nfc_and_a_byte_order_mark_is_dropped(tmp_path):
             "x.txt",
             b"",
             None,
-            "unknown format '.txt'. Use one of .jsonl, .json, .csv, .tsv, .parquet, .xlsx, gzipped or not.",
+            "unknown format '.txt'. Use one of .jsonl, .json, .csv, .tsv, .parquet, .arrow, .xlsx, gzipped or not.",
         ),
         ("x.jsonl.gz", b"no", None, "cannot be read (Not a gzipped file (b'no'))."),
     ],

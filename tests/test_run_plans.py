@@ -40,7 +40,7 @@ def test_a_run_that_was_deleted_is_named(folder: Path) -> None:
 def test_a_run_without_its_description_is_named(folder: Path) -> None:
     run = next(run for run in runs.find_runs(folder) if run.method == "likelihood")
     (run.folder / "run.json").unlink()
-    assert f"have lost their run.json: {run.folder.name}" in notes_of(folder)
+    assert f"1 run has lost its run.json in {folder}: {run.folder.name}" in notes_of(folder)
 
 
 def test_a_cell_that_was_planned_and_never_begun_is_named(folder: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isogloss import run_names, runs, sealing
+from isogloss import atomic_files, run_names, runs
 from isogloss.errors import BadData, IsoglossError
 from isogloss.items import Items, items_hash
 from isogloss.scores import ROW_SCHEMA, item_table
@@ -64,7 +64,7 @@ def test_large_tables_and_parts_in_any_number_are_read_as_small_ones_are(tmp_pat
     run = open_run(tmp_path)
     write_parts(run, numbers)
     small = runs.read_scored([run])
-    monkeypatch.setattr(sealing, "LARGE", 0)
+    monkeypatch.setattr(atomic_files, "LARGE", 0)
     assert runs.read_scored([run]).table.equals(small.table)
     rows = pl.concat([ROWS[number * 6 : number * 6 + 6] for number in numbers])
     assert small.table.select(ROWS.columns).equals(rows)
@@ -185,7 +185,7 @@ def test_a_write_that_fails_leaves_the_old_file_whole(tmp_path, monkeypatch):
     run = open_run(tmp_path)
     before = (run.folder / "run.json").read_bytes()
     monkeypatch.setattr(
-        sealing.os, "fsync", lambda number: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+        atomic_files.os, "fsync", lambda number: (_ for _ in ()).throw(OSError(28, "No space left on device"))
     )
     assert message(runs.finish_run, run) == (
         f"Cannot write {run.folder / 'run.json'} (No space left on device). "
@@ -199,7 +199,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").touch()
     text = message(open_run, tmp_path / "file")
     assert text.startswith(f"Cannot make the folder {tmp_path / 'file'}")
-    assert text.endswith("(Not a directory). Choose another with --out.")
+    assert text.endswith("(Not a directory). Choose another with `out`.")
 
 
 BREAKS = {
@@ -208,7 +208,7 @@ BREAKS = {
     "nonsense": lambda raw: b"nonsense",
     "bit flipped": lambda raw: raw[:40] + bytes([raw[40] ^ 1]) + raw[41:],
     "last bit flipped": lambda raw: raw[:-1] + bytes([raw[-1] ^ 1]),
-    "hash altered": lambda raw: raw.replace(sealing.SEAL.encode(), b"isogloss:sha257:"),
+    "hash altered": lambda raw: raw.replace(atomic_files.SEAL.encode(), b"isogloss:sha257:"),
 }
 
 

@@ -29,7 +29,7 @@ from isogloss.models.retry import RetryPolicy, asked_wait, next_wait
 from isogloss.models.server_connection import KEPT
 from isogloss.progress import Progress, silent
 from isogloss.studies.cells import JOURNAL, Running, run_cells
-from isogloss.studies.method_choice import PlannedCell, plan_cells
+from isogloss.studies.scoring_plan import PlannedCell, plan_cells
 from support import endpoints
 from support.builders import triple
 
@@ -225,6 +225,7 @@ test_server.ask(type("At", (), {"url": sys.argv[1]}), Path(sys.argv[2]), concurr
 """
 
 
+@pytest.mark.slow
 def test_nothing_answered_is_lost_by_a_kill(tmp_path):
     def slow(handler: endpoints.Handler, body: dict[str, object]) -> None:
         if len(handler.server.bodies) > 5:
@@ -294,11 +295,11 @@ def test_a_key_that_is_not_there_is_told_before_anything_is_sent(tmp_path, monke
         ("http:///v1", "'http:///v1' is not an address. Write it as https://…/v1"),
         (
             f"https://user:{SECRET}@example.org/v1",
-            "The address of a server holds no key, query or password. Put the key in the environment: --key-env NAME",
+            "The address of a server holds no key, query or password. Put the key in the environment: `key_env='NAME'`",
         ),
         (
             f"https://example.org/v1?key={SECRET}",
-            "The address of a server holds no key, query or password. Put the key in the environment: --key-env NAME",
+            "The address of a server holds no key, query or password. Put the key in the environment: `key_env='NAME'`",
         ),
     ],
 )

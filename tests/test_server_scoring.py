@@ -24,9 +24,9 @@ from isogloss.models.server_scoring import EVERY, places_of, scoring_of
 from isogloss.scores import notes_of
 from isogloss.studies.budgets import forecast_needs
 from isogloss.studies.cells import Cell, CellResult, Running, run_cells
-from isogloss.studies.method_choice import PlannedCell, plan_cells
 from isogloss.studies.plan import plan_evaluation
 from isogloss.studies.repeatability import compare_rows
+from isogloss.studies.scoring_plan import PlannedCell, plan_cells
 from support import score_server
 from support.builders import triple
 from support.score_server import LIES, ScoreHandler, ScoreServer
@@ -157,7 +157,7 @@ def test_the_canary_refuses_each_lie_and_says_what_was_returned(name, dialect, f
     assert message.endswith("or ask in words: isogloss ask")
     if name not in ("none",):
         assert "it returned [" in message
-    limit = 3 * 3  # the canary's texts, in no more than three dialects
+    limit = 4 * 3  # the canary's texts, in no more than three dialects
     assert len([prompt for prompt in server.prompts if prompt != "a"]) <= limit
 
 
@@ -197,7 +197,7 @@ def test_a_tokenizer_that_is_not_the_models_is_noticed(folder, tmp_path):
 def test_a_name_that_is_not_served_is_told_with_those_that_are(folder):
     with score_server.scoring("vllm") as server, pytest.raises(IsoglossError) as caught:
         scoring_of(open_model(server.url, Loading(served_model="other")))
-    assert str(caught.value) == f"{server.url} serves tiny, not 'other'. Use --served-model NAME."
+    assert str(caught.value) == f"{server.url} serves tiny, not 'other'. Use `served_model='NAME'`."
 
 
 # ---- while a run goes on
@@ -256,20 +256,20 @@ def test_a_killed_server_loses_nothing_and_nothing_is_asked_twice(folder, tmp_pa
     items = items_for("likelihood", 4)
 
     def hang_up(handler: ScoreHandler, number: int) -> bool:
-        if number > 8:
+        if number > 9:
             handler.connection.close()
             handler.close_connection = True
-        return number > 8
+        return number > 9
 
     with score_server.scoring("vllm") as server:
         server.refuse = hang_up
         with pytest.raises(IsoglossError, match="the connection failed"):
             score(open_stub(server, tokenizer=str(folder), concurrency=1), items, out=tmp_path)
-        answered = server.prompts[3:8]
+        answered = server.prompts[4:9]
         server.refuse = lambda handler, number: False
         server.bodies.clear()
         score(open_stub(server, tokenizer=str(folder), concurrency=1, repeat=0), items, out=tmp_path)
-    asked = server.prompts[3:]
+    asked = server.prompts[4:]
     assert len(answered) == 5
     assert len(asked) == 12 - 5
     assert not [prompt for prompt in asked if prompt in answered]
@@ -410,11 +410,11 @@ def test_the_forecast_of_a_budget_counts_what_is_really_sent(folder, tmp_path):
         assert not server.bodies
         model = open_stub(server, tokenizer=str(folder), repeat=5)
         score(model, items)
-    canary = sum(len(prompt) for prompt in server.prompts[:3])
+    canary = sum(len(prompt) for prompt in server.prompts[:4])
     assert need.requests == len(server.bodies) == model.net.spent.requests
     assert need.prompt == model.net.spent.prompt - canary
     assert need.cost == pytest.approx(need.prompt + 2 * need.answer)
-    assert str(need).endswith("; --max-cost 1 will end it before that")
+    assert str(need).endswith("; `max_cost=1` will end it before that")
 
 
 def test_a_plan_without_a_budget_is_not_counted(tmp_path):

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
+import isogloss as ig
+from isogloss.atomic_files import claim_file
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.models.model import Loading
-from isogloss.sealing import claim_file
 from isogloss.studies import cells
 from isogloss.studies.plan import StudyPlan, plan_evaluation
 from isogloss.studies.run import execute
@@ -145,7 +146,13 @@ def test_a_shard_is_written_or_found_in_an_array_job(text, environment, shard):
 def test_a_share_that_is_none_is_refused(text):
     with pytest.raises(IsoglossError) as caught:
         read_shard(text, {})
-    assert str(caught.value) == f"--shard takes a share such as 3/16, not '{text}'."
+    assert str(caught.value) == f"`shard` takes a share such as 3/16, not '{text}'."
+
+
+def test_a_task_of_an_array_with_gaps_is_asked_for_its_share():
+    place = {"SLURM_ARRAY_TASK_ID": "9", "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_COUNT": "2"}
+    with pytest.raises(IsoglossError, match=r"^Task 9 of an array of 2 tasks with gaps .* as `shard`, such as \$SLURM"):
+        read_shard(None, place)
 
 
 # ---- one after another, and side by side
@@ -157,6 +164,7 @@ def test_the_shards_together_write_what_one_process_writes_and_only_the_last_has
         result, missing = run_shard(plan, Shard(number, 3), out=tmp_path / "shards")
         assert (result.scored is None, bool(missing)) == ((True, True) if number != 3 else (False, False))
     assert parts_in(tmp_path / "shards") == parts_in(tmp_path / "whole")
+    assert [run.folder.name for run in result.runs] == [run.folder.name for run in whole.runs]
     key = ["model", "id", "candidate", "method"]
     assert result.scored.table.sort(key).equals(whole.scored.table.sort(key))
     assert {run.info["status"] for run in result.runs} == {"finished"}
@@ -178,6 +186,7 @@ def test_a_unit_that_another_process_has_in_hand_is_left_to_it(plan, tmp_path, m
     assert len(lines) == len(set(lines)) == 24 - 2
 
 
+@pytest.mark.slow
 def test_several_processes_on_one_folder_score_no_unit_twice(plan, folders, tmp_path):
     execute(plan, out=tmp_path / "whole")
     log, shared = tmp_path / "log", tmp_path / "shared"
@@ -190,6 +199,7 @@ def test_several_processes_on_one_folder_score_no_unit_twice(plan, folders, tmp_
     assert parts_in(shared) == parts_in(tmp_path / "whole")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kill_after", [0, 3])
 def test_a_killed_shard_loses_no_part_and_any_other_process_takes_its_share(plan, folders, tmp_path, kill_after):
     whole, shared, log = (tmp_path / name for name in ("whole", "shared", "log"))
@@ -222,3 +232,16 @@ def test_a_study_is_measured_by_the_shard_that_ends_last(folders, tmp_path, comm
     status, text, _ = command("run", study, "--out", out, "--shard", "2/2", "--limit", "20")
     assert status == 0
     assert json.loads((out / "measures.json").read_text(encoding="utf-8"))["measures"]
+
+
+def test_the_library_runs_a_share(folders, tmp_path):
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        f"name: tiny\ndata: [demo]\nlanguages: [en]\nmodels: [{folders[0]}]\nloading: {{part_size: 60}}\n",
+        encoding="utf-8",
+    )
+    out = tmp_path / "out"
+    first = ig.run(study, out=out, shard="1/2")
+    assert first.scored is None
+    assert first.problems[0].endswith(f"parts of {out} are missing.")
+    assert len(ig.run(study, out=out, shard="2/2").scored) == len(ig.read("demo", language="en"))

@@ -66,7 +66,7 @@ def test_half_the_difference_needs_about_four_times_the_items():
 def test_what_is_no_pilot_is_refused_in_one_sentence():
     two = ig.join(pilot(30, model="a"), pilot(30, model="b"))
     with pytest.raises(
-        IsoglossError, match=r"^A pilot has one model, not several \(a, b\)\. Choose one with --where model=NAME\.$"
+        IsoglossError, match=r"^A pilot has one model, not several \(a, b\)\. Choose one with `where='model=NAME'`\.$"
     ):
         ig.plan(two, difference=5)
     with pytest.raises(IsoglossError, match=r"^The design 'paired' takes two pilots\.$"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from isogloss.errors import IsoglossError
+from isogloss.errors import IsoglossError, list_known
 from isogloss.files.catalogue import data_names
 from isogloss.files.sources import language_in_name, read
 from support.builders import stereoset_rows, write_jsonl
@@ -73,13 +73,13 @@ def test_a_missing_file_is_named():
 
 
 def test_an_unknown_name_lists_the_data_sets():
-    known = ", ".join(data_names())
+    known = list_known("sterioset", data_names())
     assert message("sterioset") == (f"No data set or file named 'sterioset'. Did you mean 'stereoset'? Known: {known}.")
 
 
 def test_a_layout_that_is_no_data_says_to_give_a_file():
     assert message("pairs") == (
-        "'pairs' is a layout for files of your own. Give the path of a file; docs/data-formats.md describes it."
+        "'pairs' is a layout for your files. Give the path of a file; docs/reference/data-formats.md describes it."
     )
 
 
@@ -87,7 +87,7 @@ def test_an_unknown_layout_names_the_columns_it_saw(tmp_path):
     path = write_jsonl(tmp_path / "x.jsonl", [{"b": 1, "a": 2}])
     assert message(path) == (
         f"{path}: the columns (a, b) are of no layout that Isogloss knows. The nearest is 'pairs', which needs "
-        "stereotype, anti_stereotype. If yours have other names, use --columns stereotype=YOURS,anti_stereotype=YOURS"
+        "stereotype, anti_stereotype. If yours have other names, use `columns={'stereotype': 'YOURS', 'anti_stereotype': 'YOURS'}`"
     )
 
 
@@ -113,7 +113,7 @@ def test_a_file_without_a_language_in_its_name_is_named_when_ids_repeat(folder):
     write_jsonl(folder / "again.jsonl", [{**row, "language": None} for row in stereoset_rows()[:1]])
     assert message(folder, language="de") == (
         f"{folder}: the id 'intra0' (de) appears twice. again.jsonl has no language in its name; "
-        "if it is in another one, use --data for each file."
+        "if it is in another one, use `data` for each file."
     )
 
 
@@ -128,4 +128,4 @@ def test_several_sources_are_read_together_and_may_not_overlap(folder):
 def test_no_source_at_all_says_what_to_give():
     with pytest.raises(IsoglossError) as caught:
         read([])
-    assert str(caught.value) == "No data was given. Use --data with a data set's name, a file or a folder."
+    assert str(caught.value) == "No data was given. Use `data` with a data set's name, a file or a folder."

@@ -114,7 +114,7 @@ def test_lists_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     a, b, empty = (tmp_path / name for name in ("a.txt", "b.txt", "empty.txt"))
     assert message(lambda: read_lists([f"old={a}"])) == (
-        "Two lists are needed, as in --list female=her.txt --list male=his.txt; 1 given."
+        "Two lists are needed, as in `list='female=her.txt'` and `list='male=his.txt'`; 1 given."
     )
     assert message(lambda: read_lists([f"old={a}", f"young={b}"])) == (
         "'old' is in both lists, 'old' and 'young'. Take it out of one."

@@ -88,7 +88,7 @@ def test_one_language_only_is_refused():
         find_structure(language(BASE, "en"))
     assert str(caught.value) == (
         "Structure needs two languages or more, and these runs have one only (en). "
-        "Give runs of other languages, or use --over model."
+        "Give runs of other languages, or use `over='model'`."
     )
 
 

@@ -216,7 +216,8 @@ def test_every_shipped_study_is_run_with_stand_ins():
     assert {path.stem for path in SHIPPED.glob("*.yaml")} == here | {
         "demo",
         "mbbq",
-    }  # the demo is run in test_study_files, MBBQ needs questions
+        "two",
+    }  # the demo is run in test_study_files, MBBQ needs questions, and "two" has the demo's data
 
 
 def test_an_unknown_key_of_a_table_is_named(tmp_path):
@@ -259,6 +260,7 @@ def published(*tags: str) -> Scored:
     return add_facts(join_scored(parts), facts)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.exists(), reason="ISOGLOSS_REAL_DATA is not set: the published data is not here")
 def test_published_predictions_give_the_printed_tables():
     study, scored = read_study(SHIPPED / "ozturk2023.yaml"), published("de", "tr")

@@ -16,10 +16,10 @@ import transformers
 
 from isogloss import library, runs
 from isogloss.errors import IsoglossError
-from isogloss.items import Item, Items
+from isogloss.items import Item, Items, limit_items
 from isogloss.models.model import Loading, Model
 from isogloss.scores import Scored
-from isogloss.studies.plan import plan_evaluation, take_sample
+from isogloss.studies.plan import plan_evaluation
 from isogloss.studies.run import execute
 from support import tiny
 from support.examples import INTER, INTRA, blank, follow, rows_of
@@ -233,6 +233,7 @@ def start_until_two_parts(model: Path, out: Path) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(tmp_path: Path, small_parts: None) -> None:
     transformers.utils.logging.disable_progress_bar()
     folder, out = tmp_path / "bert", tmp_path / "runs"
@@ -265,13 +266,13 @@ def tagged(language: str) -> list[Item]:
 
 def test_a_limit_holds_in_every_language_and_draws_the_same_items() -> None:
     items = Items((*tagged("en"), *tagged("de")))
-    sample = take_sample(items, 12, seed=3)
+    sample = limit_items(items, 12, seed=3)
     ids = {language: [item.id for item in sample if item.language == language] for language in ("en", "de")}
     assert ids["en"] == ids["de"]
     assert len(ids["en"]) == 12
-    assert take_sample(items, 12, seed=3) == sample
-    assert take_sample(items, 12, seed=4) != sample
-    assert take_sample(items, None) == items
+    assert limit_items(items, 12, seed=3) == sample
+    assert limit_items(items, 12, seed=4) != sample
+    assert limit_items(items, None) == items
 
 
 def test_several_models_are_scored_after_each_other(tmp_path: Path) -> None:
@@ -279,7 +280,7 @@ def test_several_models_are_scored_after_each_other(tmp_path: Path) -> None:
         tiny.network(name).save_pretrained(tmp_path / name)
         tiny.tokenizer_of(name).save_pretrained(tmp_path / name)
     models = [str(tmp_path / "bert"), str(tmp_path / "gpt2")]
-    plan = plan_evaluation(models, take_sample(MANY, 5), loading=Loading(token_budget=100))
+    plan = plan_evaluation(models, limit_items(MANY, 5), loading=Loading(token_budget=100))
     scored = execute(plan, out=tmp_path / "runs").scored
     assert scored is not None
     assert scored.table.group_by("model", "method").len().sort("model").rows() == [
@@ -307,7 +308,7 @@ def test_the_token_budget_does_not_change_scores(tmp_path: Path) -> None:
 
 def test_every_fact_in_the_description_of_a_run_is_documented(tmp_path: Path) -> None:
     score(Items(tuple(INTRA[:2])), model=tiny.model("gpt2"), out=tmp_path)
-    page = (Path(__file__).parent.parent / "docs" / "scores.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parent.parent / "docs" / "how-to" / "scores.md").read_text(encoding="utf-8")
     section = page.partition("## run.json")[2].partition("## Scores")[0]
     facts = {name for run in runs.find_runs(tmp_path) for name in run.info}
     assert facts - set(re.findall(r"`(\w+)`", section)) == set()

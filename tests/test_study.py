@@ -84,6 +84,7 @@ def test_a_study_with_all_outputs_reads_nothing_again_and_measures_each_grouping
     assert counts["measure"] == 4
 
 
+@pytest.mark.slow
 def test_a_finished_study_is_read_once(folder, tmp_path, monkeypatch):
     out = as_path(tmp_path / "out")
     execute(plan_study(folder / "study.yaml"), out=out)
@@ -104,6 +105,7 @@ def test_what_was_measured_with_others_is_what_it_is_alone():
         alone.memory.clear()
 
 
+@pytest.mark.slow
 def test_a_language_of_a_study_has_the_measures_that_it_has_alone(folder, tmp_path):
     result = execute(plan_study(folder / "study.yaml"), out=as_path(tmp_path / "out"))
     whole = result.measure(result.measuring)
@@ -121,6 +123,7 @@ def test_the_same_part_is_made_once():
     assert whole.narrow() is whole
 
 
+@pytest.mark.slow
 def test_tables_figures_and_reports_take_scores_and_studies(folder, tmp_path):
     result = ig.run(folder / "study.yaml", out=tmp_path / "out")
     assert isinstance(result, ig.Study)

@@ -108,7 +108,7 @@ def test_too_many_sentences_are_refused_with_their_count(greek):
         texts("{gender_1} {gender_2:acc} {adjective:masc}", greek, limit=1)
     assert str(caught.value) == (
         "The template '{gender_1} {gender_2:acc} {adjective:masc}' has 2 sentences, more than 1. "
-        "Use --limit 2 to have them all, or use fewer terms."
+        "Use `limit=2` to have them all, or use fewer terms."
     )
 
 
@@ -160,6 +160,7 @@ def test_expansions_are_the_same_each_time_without_double_spaces_or_leftovers(gr
 # ---- what ships
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tag", LANGUAGES)
 def test_every_sentence_of_a_bundled_language_can_be_made(tag):
     found = checked(tag)
@@ -192,6 +193,7 @@ def sample(tag: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tag", LANGUAGES)
 def test_the_sentences_are_those_that_were_reviewed(tag):
     path = GOLDEN / f"{tag}.tsv"

@@ -174,7 +174,7 @@ def test_a_vocabulary_in_the_wrong_folder_and_a_name_used_twice_are_refused(tmp_
         read_lexicon("en", tmp_path)
 
 
-DOCS = Path(__file__).parent.parent / "docs" / "templates.md"
+DOCS = Path(__file__).parent.parent / "docs" / "reference" / "template-language.md"
 SHOWN = {
     "el": {"{ο~gender} {gender:pl nom} είναι {adjective_negative~gender}.": ["Οι άντρες είναι τεμπέληδες.", "Οι γυναίκες είναι τεμπέλες."]},
     "de": {"Wir gehen zu {der~profession} {profession:fem dat}.": ["Wir gehen zur Krankenpflegerin."]},

@@ -57,7 +57,7 @@ def test_the_finding_leads_and_unsupported_languages_are_one_remark():
     notes = ("a note", *(f"tiny does not claim to know '{tag}', only en" for tag in ("de", "fr")))
     lines = str(Measures(tuple(row("ss", group, low=55.0) for group in groups), {}, notes)).splitlines()
     assert lines[0] == (
-        "tiny prefers stereotypes in English (62.5, 55.0 to 75.0), German (62.5, 55.0 to 75.0) "
+        "On d, tiny prefers stereotypes in English (62.5, 55.0 to 75.0), German (62.5, 55.0 to 75.0) "
         "and French (62.5, 55.0 to 75.0)."
     )
     assert lines[-2:] == ["· a note", "· * tiny does not claim to know 'de', 'fr', only en"]

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import isogloss
-from isogloss.annotation.sheets import read_sheet, write_sheet
+from isogloss.annotation.sheets import SheetForm, read_sheet, write_sheet
 from isogloss.cli import main
 from isogloss.errors import BadData, IsoglossError
 from isogloss.files.sources import read
@@ -110,7 +110,7 @@ def test_translating_again_asks_for_nothing_new(project, monkeypatch):
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        (TranslationRequest("apertium", "en"), "The data is in 'en' already. Use --to with another language."),
+        (TranslationRequest("apertium", "en"), "The data is in 'en' already. Use `to` with another language."),
         (
             TranslationRequest("apertum", "es"),
             "No translator named 'apertum'. Did you mean 'apertium'? Known: apertium, aws, chat, file, hf.",
@@ -128,7 +128,7 @@ def test_work_is_never_overwritten(project):
     repair_project(project)
     with pytest.raises(IsoglossError) as caught:
         translate(isogloss.read("demo", language="en"), TranslationRequest("apertium", "es"), folder=project.folder)
-    assert str(caught.value) == f"{project.folder} has been worked on. Choose another folder with --out."
+    assert str(caught.value) == f"{project.folder} has been worked on. Choose another folder with `out`."
 
 
 def test_data_that_was_not_translated_here_can_be_repaired_too(tmp_path):
@@ -155,7 +155,7 @@ def test_the_counts_are_drawn(project, tmp_path):
 def answer(path: Path, **answers: dict[str, str]) -> Path:
     """The sheet with these answers by item, all others left empty."""
     rows = [row | answers.get(row["id"].replace("-", "_"), {}) for _, row in read_sheet(path)]
-    return write_sheet(path, rows, columns=list(rows[0]))
+    return write_sheet(path, rows, form=SheetForm(list(rows[0])))
 
 
 def test_a_sheet_has_drop_downs_and_what_a_reviewer_needs(project, tmp_path):
@@ -174,8 +174,7 @@ def test_cells_of_a_right_to_left_language_run_that_way(tmp_path):
     path = write_sheet(
         tmp_path / "x.xlsx",
         [{"id": "a", "context": "=متن"}],
-        columns=["id", "source_context", "context", "verdict"],
-        rtl=True,
+        form=SheetForm(["id", "source_context", "context", "verdict"], rtl=True),
     )
     sheet = openpyxl.load_workbook(path).worksheets[0]
     assert [sheet[cell].alignment.readingOrder for cell in ("A2", "B2", "C2")] == [1, 1, 2]
@@ -285,10 +284,23 @@ def test_one_reviewer_can_be_given_the_last_word(project, tmp_path):
     ],
 )
 def test_a_wrong_answer_is_named_with_its_line(project, tmp_path, row, message):
-    path = write_sheet(tmp_path / "s.csv", [{"id": "demo-intra-001"} | row], columns=["id", "verdict", "context_fix"])
+    path = write_sheet(
+        tmp_path / "s.csv", [{"id": "demo-intra-001"} | row], form=SheetForm(["id", "verdict", "context_fix"])
+    )
     with pytest.raises(IsoglossError) as caught:
         read_reviews(path, {item.id: item for item in project.items})
     assert str(caught.value) == f"{path}, line 2: {message}"
+
+
+def test_all_wrong_rows_are_named_at_once(project, tmp_path):
+    rows = [{"id": "demo-intra-001", "verdict": "bien"}, {"id": "demo-intra-002", "context_fix": "Mi abuela."}]
+    path = write_sheet(tmp_path / "s.csv", rows, form=SheetForm(["id", "verdict", "context_fix"]))
+    with pytest.raises(IsoglossError) as caught:
+        read_reviews(path, {item.id: item for item in project.items})
+    assert str(caught.value) == (
+        f"{path}: line 2: the verdict is 'bien'. Use one of good, fixed, drop, unsure; "
+        "line 3: the context must have BLANK once, and has it 0 times. Correct these cells and read it again."
+    )
 
 
 def test_sheets_without_a_verdict_change_nothing(project, tmp_path):
@@ -360,10 +372,10 @@ def test_agreement_and_dropped_items_stand_in_the_card(project, tmp_path):
 def test_a_data_set_without_licence_or_into_a_full_folder_is_not_published(project, tmp_path):
     with pytest.raises(IsoglossError) as caught:
         publish(project, tmp_path / "out", label=Label("x", " ", "y"))
-    assert str(caught.value) == "A published data set names its licence and its source. Use --licence and --source."
+    assert str(caught.value) == "A published data set names its licence and its source. Use `licence` and `source`."
     with pytest.raises(IsoglossError) as caught:
         publish(project, project.folder, label=LABEL)
-    assert str(caught.value) == f"{project.folder} is not empty. Choose another folder with --out."
+    assert str(caught.value) == f"{project.folder} is not empty. Choose another folder with `out`."
 
 
 # ---- other data
@@ -396,7 +408,7 @@ def test_data_that_our_layouts_cannot_hold_is_refused_before_the_first_call(tmp_
         translate(Items((odd,)), TranslationRequest("apertium", "es"), folder=tmp_path / "x")
     assert str(caught.value) == (
         "The item 'a' cannot be written: our layouts hold a context with each of stereotype, anti-stereotype, unrelated, "
-        "or a pair of sentences. See docs/data-formats.md."
+        "or a pair of sentences. See docs/reference/data-formats.md."
     )
     assert not (tmp_path / "x").exists()
 
@@ -404,6 +416,7 @@ def test_data_that_our_layouts_cannot_hold_is_refused_before_the_first_call(tmp_
 # ---- the published English set
 
 
+@pytest.mark.slow
 def test_a_slice_of_the_real_set_goes_all_the_way(real_data, tmp_path):
     whole = read(real_data / "stereoset" / "intrasentence_en.jsonl.gz")
     whole += read(real_data / "stereoset" / "intersentence_en.jsonl.gz")

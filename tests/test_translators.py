@@ -113,7 +113,7 @@ def test_a_paid_call_names_its_cost_first_and_only_for_what_is_new(tmp_path):
     with pytest.raises(IsoglossError) as caught:
         refuse_unpaid(texts, paid)
     assert str(caught.value) == (
-        "aws translate would translate 5 texts with 52 characters, which costs money, about 0.00 $. Use --yes to proceed."
+        "aws translate would translate 5 texts with 52 characters, which costs money, about 0.00 $. Use `yes` to proceed."
     )
     translate_texts(texts, paid)
     refuse_unpaid(texts, paid)  # everything is in the cache
@@ -158,7 +158,7 @@ def test_apertium_names_the_directions_it_has():
     before, directions = str(caught.value).split(" Known: ")
     assert before == "Apertium has no direction 'eng-tur' here."
     assert {"eng-spa", "spa-eng"} <= set(directions.split(". ")[0].split(", "))
-    assert directions.endswith(". Install the package of the pair, or use --option direction=…")
+    assert directions.endswith(". Install the package of the pair, or use `options={'direction': '…'}`")
 
 
 def test_apertium_that_is_missing_is_one_sentence(monkeypatch):
@@ -302,7 +302,7 @@ def test_a_chat_endpoint_s_odd_content_is_read_or_refused_in_one_sentence(tmp_pa
             return
         with pytest.raises(IsoglossError) as caught:
             translate_texts(["kind"], desk(tmp_path, opened))
-    said = "does not speak the chat protocol. Use --option url=https://…/v1"
+    said = "does not speak the chat protocol. Use `options={'url': 'https://…/v1'}`"
     assert str(caught.value) in (
         f"{server.url} {said}",
         f"{server.url} sent more than 16 MB for one text. Check the address.",
@@ -340,7 +340,9 @@ def test_a_paid_chat_endpoint_needs_a_key(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(IsoglossError) as caught:
         chat.open_chat(PAIR, {"url": "https://example.org/v1", "model": "big"})
-    assert str(caught.value) == ("The environment has no OPENAI_API_KEY. Set it to your key, or use --option key=NAME.")
+    assert str(caught.value) == (
+        "The environment has no OPENAI_API_KEY. Set it to your key, or use `options={'key': 'NAME'}`."
+    )
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     opened = chat.open_chat(PAIR, {"url": "https://example.org/v1", "model": "big", "rate": "2"})
     assert (opened.paid, opened.pause) == (True, 0.5)
@@ -349,8 +351,8 @@ def test_a_paid_chat_endpoint_needs_a_key(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "tiny"}, "The translator 'chat' needs to know 'url'. Use --option url=…"),
-        ({"url": "localhost", "model": "x"}, "'localhost' is not an address. Use --option url=https://…/v1"),
+        ({"model": "tiny"}, "The translator 'chat' needs to know 'url'. Use `options={'url': '…'}`"),
+        ({"url": "localhost", "model": "x"}, "'localhost' is not an address. Use `options={'url': 'https://…/v1'}`"),
         (
             {"url": "http://localhost/v1", "model": "x", "rate": "fast"},
             "The option 'rate' is 'fast'. Use a positive number.",
@@ -415,7 +417,7 @@ def test_a_model_that_cannot_be_opened_is_one_sentence(tmp_path):
         registry.get("translator", "hf").open(PAIR, {"model": str(tmp_path)})
     assert str(caught.value) == (
         f"'{tmp_path}' cannot be opened as a translation model. Check the name, or give a folder with its files; "
-        "when it only has pickled weights that you trust, use --option pickle=yes."
+        "when it only has pickled weights that you trust, use `options={'pickle': 'yes'}`."
     )
 
 

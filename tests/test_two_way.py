@@ -50,6 +50,7 @@ def test_the_error_is_that_over_targets_plus_that_over_templates_minus_that_over
     assert two.high - two.low > one.high - one.low
 
 
+@pytest.mark.slow
 def test_new_templates_are_covered_only_by_the_interval_over_both():
     rng, held = np.random.default_rng(5), {None: 0, "template": 0}
     for _ in range(60):

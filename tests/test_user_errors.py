@@ -1,4 +1,4 @@
-"""What new users tripped over, kept mended."""
+"""What new users tripped over, kept repaired."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 from typer.testing import CliRunner
 
 import isogloss as ig
+from isogloss.atomic_files import write_file
 from isogloss.cli import app
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Items
 from isogloss.runs import Run, in_languages
-from isogloss.sealing import write_file
 from support.builders import score_many, stereoset_rows, write_jsonl
 
 
@@ -38,7 +38,7 @@ def test_a_file_of_bad_rows_says_what_is_wrong_with_the_first(tmp_path):
     path = write_jsonl(tmp_path / "mine.jsonl", rows)
     assert message(read, path, skip_bad=True) == (
         f"None of the 4 rows of '{path}' can be read. The first: {path}, line 1: the row names no language; "
-        "add a 'language' column or use --language."
+        "add a 'language' column or use `language`."
     )
 
 

@@ -91,7 +91,7 @@ def test_a_workbook_needs_an_extra_and_says_which(clean, tmp_path):
         [clean / "isogloss", "show", tmp_path / "mine.xlsx"], capture_output=True, text=True, env=CLEAN
     )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert 'pip install "isogloss[xlsx]"' in done.stderr
+    assert 'pip install ".[xlsx]" in your copy of Isogloss' in done.stderr
 
 
 def test_the_commands_are_completed_by_the_shell(clean):
@@ -108,4 +108,4 @@ def test_a_model_needs_an_extra_and_says_which(clean, tmp_path):
     )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
-    assert 'pip install "isogloss[hf]"' in done.stderr
+    assert 'pip install ".[hf]" in your copy of Isogloss' in done.stderr

@@ -1,22 +1,13 @@
 """The public names of Isogloss and where they live; they are imported when they are first used."""
 
+from .analysis.annotators import (
+    LabelAgreement as LabelAgreement,
+)
 from .analysis.changes import (
     Changes as Changes,
 )
 from .analysis.changes import (
     GroupChange as GroupChange,
-)
-from .analysis.claim_evidence import (
-    ClaimPart as ClaimPart,
-)
-from .analysis.claims import (
-    ClaimsFile as ClaimsFile,
-)
-from .analysis.claims import (
-    ClaimVerdict as ClaimVerdict,
-)
-from .analysis.claims import (
-    GateResult as GateResult,
 )
 from .analysis.comparisons import (
     Comparison as Comparison,
@@ -51,6 +42,33 @@ from .analysis.structure import (
 from .analysis.study import (
     Study as Study,
 )
+from .annotation.answer_verdicts import (
+    VerdictCount as VerdictCount,
+)
+from .annotation.answer_verdicts import (
+    VerdictDifference as VerdictDifference,
+)
+from .annotation.bleeding import (
+    KnownDifference as KnownDifference,
+)
+from .annotation.corrections import (
+    CorrectedRate as CorrectedRate,
+)
+from .annotation.labels import (
+    LabelTable as LabelTable,
+)
+from .claims.evidence import (
+    ClaimPart as ClaimPart,
+)
+from .claims.verdicts import (
+    ClaimsFile as ClaimsFile,
+)
+from .claims.verdicts import (
+    ClaimVerdict as ClaimVerdict,
+)
+from .claims.verdicts import (
+    GateResult as GateResult,
+)
 from .errors import (
     IsoglossError as IsoglossError,
 )
@@ -62,6 +80,30 @@ from .items import (
 )
 from .items import (
     Items as Items,
+)
+from .label_library import (
+    bleeding as bleeding,
+)
+from .label_library import (
+    compare_verdicts as compare_verdicts,
+)
+from .label_library import (
+    correct as correct,
+)
+from .label_library import (
+    import_answers as import_answers,
+)
+from .label_library import (
+    label_agreement as label_agreement,
+)
+from .label_library import (
+    read_labels as read_labels,
+)
+from .label_library import (
+    sheet as sheet,
+)
+from .label_library import (
+    verdicts as verdicts,
 )
 from .library import (
     ask as ask,
@@ -86,6 +128,9 @@ from .library import (
 )
 from .library import (
     load as load,
+)
+from .library import (
+    load_published as load_published,
 )
 from .library import (
     measure as measure,
@@ -161,11 +206,15 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Control",
+    "CorrectedRate",
     "GateResult",
     "GroupChange",
     "IsoglossError",
     "Item",
     "Items",
+    "KnownDifference",
+    "LabelAgreement",
+    "LabelTable",
     "Loading",
     "Measure",
     "Measures",
@@ -180,24 +229,35 @@ __all__ = [
     "SizePlan",
     "Structure",
     "Study",
+    "VerdictCount",
+    "VerdictDifference",
     "WrittenFigure",
     "ask",
+    "bleeding",
     "change",
     "compare",
+    "compare_verdicts",
     "controls",
+    "correct",
     "figure",
     "gate",
+    "import_answers",
     "join",
+    "label_agreement",
     "load",
+    "load_published",
     "measure",
     "plan",
     "probe",
     "rank_models",
     "read",
+    "read_labels",
     "report",
     "run",
     "score",
+    "sheet",
     "structure",
     "table",
     "trace",
+    "verdicts",
 ]

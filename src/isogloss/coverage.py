@@ -75,6 +75,8 @@ def count_templates(tag: str) -> tuple[int, int]:
     """How many sets and how many sentences the templates of a language have."""
     path = FOLDER / tag / "sets.toml"
     if not path.exists():
-        raise IsoglossError(f"There are no template sets for '{tag}'. See docs/templates.md for how to write them.")
+        raise IsoglossError(
+            f"There are no template sets for '{tag}'. See docs/how-to/templates.md for how to write them."
+        )
     lexicon, sets = read_lexicon(tag), read_sets(path)
     return len(sets), sum(count_sentences(frame, lexicon) for entry in sets for frame in make_frames(entry))

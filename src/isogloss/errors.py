@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+MOST_LISTED, NEAREST = 8, 5  # names: a reader takes in so many at once; of more, the nearest ones
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -17,7 +18,7 @@ def without_controls(text: str) -> str:
 
 
 class IsoglossError(Exception):
-    """A mistake that the user can mend; the command line prints it as one line and exits with status 2."""
+    """A mistake that the user can correct; the command line prints it as one line and exits with status 2."""
 
     def __init__(self, message: str) -> None:
         super().__init__(without_controls(" ".join(message.splitlines())))
@@ -40,7 +41,17 @@ class UnknownName(IsoglossError):
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
         hint = f" Did you mean '{near[0]}'?" if near else ""
-        super().__init__(f"No {kind} named '{name}'.{hint} Known: {', '.join(names) or 'none'}.")
+        super().__init__(f"No {kind} named '{name}'.{hint} Known: {list_known(name, names)}.")
+
+
+def list_known(name: str, known: Iterable[str]) -> str:
+    """The known names for a message: all of a short list, of a longer one the five nearest to what was written."""
+    names = list(known)
+    if len(names) <= MOST_LISTED:
+        return ", ".join(names) or "none"
+    likeness = {known: difflib.SequenceMatcher(None, name.lower(), known.lower()).ratio() for known in names}
+    nearest = sorted(names, key=lambda known: -likeness[known])[:NEAREST]
+    return f"{', '.join(nearest)} and {len(names) - NEAREST} more"
 
 
 class BadData(IsoglossError):
@@ -66,7 +77,7 @@ class MissingExtra(IsoglossError):
 
     def __init__(self, module: str, extra: str) -> None:
         super().__init__(
-            f"This needs the library '{module}', which is not installed: pip install \"isogloss[{extra}]\""
+            f"This needs the library '{module}', which is not installed: pip install \".[{extra}]\" in your copy of Isogloss"
         )
 
 
@@ -91,14 +102,3 @@ def naming_panics() -> Iterator[None]:
         raise IsoglossError(
             f"The tokenizer stopped ({short_message(error)}). Its files may be broken; download the model again."
         ) from error
-
-
-@contextmanager
-def satellite(package: str, purpose: str) -> Iterator[None]:
-    """Imports of a package that an installation may lack; without it, one sentence says what it is for."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith(f"isogloss.{package}"):
-            raise
-        raise IsoglossError(f"This installation has no isogloss.{package}, which {purpose} needs.") from error

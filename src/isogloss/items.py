@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import results
 
@@ -31,7 +31,7 @@ Member = TypeVar("Member")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way an item can go: the sentence as stored, and the word that fills BLANK where there is one.
+    """One of the texts of an item that are compared: the sentence as stored, and the word that fills BLANK, if any.
 
     For an item with a question, `correct` says whether this is a right answer.
     """
@@ -81,10 +81,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Items:
-    """A set of items that were read together, with what was skipped or looked odd on the way.
-
-    A large set that was read is stored in tables, and its items are made when they are asked for.
-    """
+    """Items that were read together, with the problems found in them."""
 
     rows: Sequence[Item]
     problems: tuple[Problem, ...] = ()
@@ -95,15 +92,21 @@ class Items:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index: int) -> Item:
-        return self.rows[index]
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Items: ...
+
+    def __getitem__(self, index: int | slice) -> Item | Items:
+        """One item, or some of them as items that can be scored."""
+        return part_of(self, self.rows[index]) if isinstance(index, slice) else self.rows[index]
 
     def __add__(self, other: Items) -> Items:
         return Items((*self.rows, *other.rows), self.problems + other.problems)
 
     def __repr__(self) -> str:
-        kinds = getattr(self.rows, "kinds", None) or {(item.dataset, item.language) for item in self}
-        datasets, languages = ({kind[index] for kind in kinds} for index in (0, 1))
+        datasets, languages = {item.dataset for item in self}, {item.language for item in self}
         return f"Items({len(self)} items of {', '.join(sorted(datasets))} in {', '.join(sorted(languages))})"
 
     def __str__(self) -> str:
@@ -166,6 +169,26 @@ def _hashed(item: Item) -> dict[str, Any]:
         if part[name] is None:
             del part[name]
     return content
+
+
+def part_of(items: Items, rows: Sequence[Item]) -> Items:
+    """Some of the items, with the problems that are theirs or nobody's; unreadable rows stay counted."""
+    ids = {(item.language, item.id) for item in rows}
+    kept = (
+        problem
+        for problem in items.problems
+        if problem.language is None or problem.check == "unreadable" or (problem.language, problem.item) in ids
+    )
+    return Items(tuple(rows), tuple(kept))
+
+
+def limit_items(items: Items, limit: int | None, *, seed: int = 0) -> Items:
+    """At most `limit` items of each data set, language and task, drawn as `sample_items` does; all without a limit."""
+    if limit is None:
+        return items
+    groups = group_by(items, lambda item: (item.dataset, item.language, str(item.tags.get("task")))).values()
+    kept = {item.key for rows in groups for item in sample_items(Items(tuple(rows)), limit=limit, seed=seed)}
+    return part_of(items, [item for item in items if item.key in kept])
 
 
 def sample_items(items: Items, *, limit: int, seed: int = 0) -> Items:

@@ -12,28 +12,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .analysis.baselines import MARGIN, check_baseline
 from .analysis.changes import change
-from .analysis.claim_files import Claims, as_claims
-from .analysis.claims import GateResult, check_claims, make_result
 from .analysis.comparisons import compare
 from .analysis.controls import Control, check_controls, read_frequencies
 from .analysis.intervals import IntervalSettings
 from .analysis.measures import measure
 from .analysis.mixed import read_facts
 from .analysis.planning import SizePlan
+from .analysis.published import load_published
 from .analysis.rankings import rank_models
 from .analysis.series import trace
 from .analysis.sides import select
 from .analysis.structure import Structure, find_structure
 from .analysis.study import Study, check_readable, load_study
+from .claims.baselines import MARGIN, check_baseline
+from .claims.files import Claims, as_claims
+from .claims.verdicts import GateResult, check_claims, make_result
 from .errors import IsoglossError
 from .exchange.runs import read_chosen
+from .files import filters
 from .files.sources import read
 from .items import Items
 from .languages import resolve
 from .models.model import DEFAULT_LOADING, Loading, Model
-from .progress import Progress, shown
+from .progress import Progress, default_progress
 from .results import Results, as_names
 from .runs import written_parts
 from .scores import Scored, check_scored, item_table, join_scored
@@ -56,6 +58,7 @@ __all__ = [
     "gate",
     "join",
     "load",
+    "load_published",
     "measure",
     "probe",
     "rank_models",
@@ -70,7 +73,7 @@ __all__ = [
 Names = str | Sequence[str] | None
 Folders = str | Path | Sequence[str | Path]
 Source = Study | Scored | Folders
-Where = str | Sequence[str] | Mapping[str, str] | None
+Where = filters.Where | None
 Facts = str | Path | Mapping[str, Mapping[str, Any]] | None
 
 
@@ -107,7 +110,7 @@ def score(
     from .studies.run import score_items
 
     _check_items(items, "score")
-    with shown(progress) as telling:
+    with default_progress(progress) as telling:
         return score_items(
             items,
             model,
@@ -130,14 +133,14 @@ def ask(
     loading: Loading = DEFAULT_LOADING,
     progress: Progress | None = None,
 ) -> Scored:
-    """What one chat model or several answer about the items, on this machine or behind a server, as one table.
+    """The answers of one or several chat models about the items, on this machine or behind a server, as one table.
 
     It is `score` by the method `ask`, with the settings as its options.
 
     Parameters:
         items: Items, as `isogloss.read` gives them.
         model: The name of a chat model, a folder, an open model, or the address of a server, or several.
-        settings: How questions are put: order of the options, samples, length of the answer.
+        settings: How questions are asked: order of the options, samples, length of the answer.
         out: A folder to keep the answers in; questions that are answered there are not asked again.
         until: A stopping rule such as `agreement±5`: as many items are asked about as the answer needs. It needs `out`.
         loading: How models are opened; at a server `served_model` is the model's name, `key_env` the variable with the key.
@@ -163,6 +166,7 @@ def run(
     out: str | Path | None = None,
     only: str | Sequence[str] = (),
     cluster: Cluster | None = None,
+    shard: str | None = None,
     progress: Progress | None = None,
 ) -> Study:
     """What a study file gives: its scores, measures and claims, and the cells that failed.
@@ -172,6 +176,8 @@ def run(
         out: The folder to write to; without it, `runs` and the name of the study.
         only: One pattern or several; only cells that match one are run: `smollm2/demo/en`, `*/demo`.
         cluster: The Ray cluster to run on; without it, this process scores.
+        shard: The share of several processes that this one scores, such as `3/16`. While others have parts to score, the
+            study has no scores and names how many parts are missing among its problems.
         progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
     Example:
@@ -187,12 +193,17 @@ def run(
         raise IsoglossError("run takes one study file. Run several one after another.")
     from .studies.plan import Subset, plan_study
     from .studies.run import execute
+    from .studies.shards import run_share
     from .studies.training import train_heads
 
     train_heads(study)
     plan = plan_study(study, subset=Subset(as_names(only)))
     folder = as_path(out or f"runs/{plan.study.name if plan.study else 'study'}")
-    with shown(progress) as telling:
+    if shard is not None and cluster is not None:
+        raise IsoglossError("A cluster divides the work itself. Use a cluster or a shard, not both.")
+    with default_progress(progress) as telling:
+        if shard is not None:
+            return run_share(plan, shard, out=folder, progress=telling)
         return execute(plan, out=folder, cluster=cluster, progress=telling)
 
 
@@ -213,8 +224,8 @@ def probe(
         text: A template, such as `The {gender} is a [nurse|doctor].`
         language: The language of the template, by tag or name.
         terms: The slot whose terms are compared; without it, the terms in brackets, or the first slot.
-        folder: A folder with vocabularies of your own.
-        limit: The largest number of sentences; more are refused.
+        folder: A folder with your vocabularies.
+        limit: The largest number of sentences; more are an error.
         loading: How the model is opened.
 
     Example:
@@ -236,23 +247,25 @@ def _check_items(items: Items, verb: str) -> None:
 
 
 def load(
-    source: Folders,
+    source: Source,
     *,
     languages: Names = None,
     where: Where = None,
     data: Items | Folders | None = None,
 ) -> Scored:
-    """The scores of one or several folders of runs, or of files of predictions, as one table.
+    """The scores of one or several folders of runs, or of files of predictions, as one table; or some of a table's scores.
 
     Parameters:
-        source: A folder of runs or a file of predictions, or several of them.
+        source: A folder of runs or a file of predictions, or several of them; or a study or scores to choose from.
         languages: One language or several, by tag or name; without it, all.
-        where: One condition or several: `category=gender`, or `{"category": "gender"}`.
+        where: One condition or several: `category=gender`, or `{"category": "gender"}`, also with a list of values.
         data: The data that a file of predictions belongs to: items, or what `isogloss.read` reads.
 
     Example:
         >>> ig.load("runs/mine", languages="English")
         Scored(96 items, 288 rows: smollm2 · continuation, likelihood · demo · en)
+        >>> ig.load(ig.load("runs/mine"), where="category=gender")
+        Scored(20 items, 60 rows: smollm2 · continuation, likelihood · demo · en)
     """
     study = open_study(source, languages=languages, where=where, data=data)
     return replace(study.scores, notes=(*study.scores.notes, *study.problems))
@@ -262,13 +275,13 @@ def open_study(
     source: Source, *, languages: Names = None, where: Where = None, data: Items | Folders | None = None
 ) -> Study:
     """What all commands and functions look at: a study, scores, folders of runs, or files of predictions with their data."""
-    wanted = _conditions(where)
+    wanted = read_conditions(where)
     if isinstance(source, Study | Scored):
         return (source if isinstance(source, Study) else Study(source)).narrow(as_names(languages), wanted)
-    paths = _paths(source)
+    paths = source_paths(source)
     files = [path for path in paths if _is_file(path)]
     if data is not None and not files:
-        raise IsoglossError("--data is for prediction files; a run knows its data.")
+        raise IsoglossError("`data` is for prediction files; a run knows its data.")
     if data is not None and not isinstance(data, Items):
         data = read(data, language=as_names(languages))
     folders = [str(path) for path in paths if not _is_file(path)]
@@ -282,22 +295,22 @@ def open_study(
 
 def load_sides(paths: Folders, a: Where, *, b: Where, data: Items | None = None) -> tuple[Scored, Scored]:
     """Both sides of a comparison: two folders or files, or one with what to choose in it for each side."""
-    sides = _paths(paths)
+    sides = source_paths(paths)
     if len(sides) == 1 and a and b:
         sides *= 2
     if len(sides) != 2:
         raise IsoglossError(
-            "Give two runs to compare, or one folder and what to choose in it, such as --a language=en --b language=de."
+            "Give two runs to compare, or one folder and what to choose in it, such as `a='language=en'` and `b='language=de'`."
         )
     files = [_is_file(path) for path in sides]  # a run knows its data, the file beside it does not
     items = [data if is_file or not any(files) else None for is_file in files]
     return load(str(sides[0]), data=items[0], where=a), load(str(sides[1]), data=items[1], where=b)
 
 
-def _conditions(where: Where) -> dict[str, str]:
+def read_conditions(where: Where) -> dict[str, str]:
     """The columns and the values that they must have."""
     if isinstance(where, Mapping):
-        return dict(where)
+        return {name: value if isinstance(value, str) else ",".join(value) for name, value in where.items()}
     pairs = [text.partition("=") for text in as_names(where)]
     for name, sign, value in pairs:
         if not sign or not name.strip("! "):
@@ -305,13 +318,14 @@ def _conditions(where: Where) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _paths(source: Folders) -> list[StoragePath]:
-    if not (names := _names(source)):
+def source_paths(source: Folders) -> list[StoragePath]:
+    """The paths of one source or several; none at all is refused."""
+    if not (names := source_names(source)):
         raise IsoglossError("No runs were given. Give a folder of runs, such as 'runs/mine', or a list of folders.")
     return [as_path(name) for name in names]
 
 
-def _names(source: Folders) -> list[str | Path]:
+def source_names(source: Folders) -> list[str | Path]:
     """One path or several, as a list; scores inside a list are refused."""
     names = [source] if isinstance(source, str | Path) else list(source)
     if any(isinstance(name, Scored) for name in names):
@@ -324,7 +338,7 @@ def _is_file(path: StoragePath) -> bool:
 
 
 def join(*scored: Scored) -> Scored:
-    """Scores of several models, languages or data sets as one table; two versions of one model are refused.
+    """Scores of several models, languages or data sets as one table; two versions of one model are an error.
 
     Parameters:
         scored: The scores, one after another.
@@ -367,7 +381,7 @@ def gate(
         ('passed', 'the whole interval agrees')
     """
     if claims is None and baseline is None:
-        raise IsoglossError("Give --claims FILE, --baseline RUNS, or both.")
+        raise IsoglossError("Give `claims`, `baseline`, or both.")
     file = as_claims(claims)
     scored = _finished(source, data)
     before = _finished(baseline, data) if baseline is not None else None
@@ -440,7 +454,7 @@ def controls(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Results[Control]:
-    """SS of each model and language, beside that of control items, of permuted labels and of simple preferences.
+    """SS of each model and language, with that of control items, of permuted labels and of simple preferences.
 
     Parameters:
         source: One or several folders of runs, or scores or files of predictions with `data`.
@@ -544,7 +558,7 @@ def _request(source: Source) -> FigureRequest:
 
     if isinstance(source, Study | Scored):
         return FigureRequest(study=open_study(source))
-    return FigureRequest(tuple(map(str, _names(source))))
+    return FigureRequest(tuple(map(str, source_names(source))))
 
 
 def _facts(facts: Facts) -> Mapping[str, Mapping[str, Any]]:
@@ -594,7 +608,7 @@ def figure(
         _request(source),
         languages=tags,
         metrics=as_names(metrics),
-        where=_conditions(where),
+        where=read_conditions(where),
         mode=mode,
         facts=_facts(facts),
         settings=IntervalSettings(resamples=resamples, seed=seed),
@@ -629,6 +643,6 @@ def report(
     from .reports.page.added_files import read_extras
     from .reports.page.document import write_report
 
-    extras = read_extras([Path(path) for path in _names(add)], facts=_facts(facts))
-    study = open_study(source) if isinstance(source, Study | Scored) else load_study(_names(source), texts=True)
+    extras = read_extras([Path(path) for path in source_names(add)], facts=_facts(facts))
+    study = open_study(source) if isinstance(source, Study | Scored) else load_study(source_names(source), texts=True)
     return write_report(study, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed))

@@ -203,7 +203,7 @@ def _log(clock: JobClock, console: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def shown(progress: Progress | None) -> Iterator[Progress]:
+def default_progress(progress: Progress | None) -> Iterator[Progress]:
     """The progress that was given; without one, bars in a notebook or an interactive session, and nothing in a script."""
     if progress is None and (hasattr(sys, "ps1") or "IPython" in sys.modules):
         with progress_bars() as bars:

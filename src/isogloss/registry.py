@@ -18,8 +18,12 @@ PLUGIN_PACKAGES = {
     "translator": "translate.translators",
     "figure": "reports.figures",
     "panel": "reports.page.panels",
-    "command": "commands",  # these two only as entry points, also our own
+    "label_layout": "annotation.label_layouts",
+    "command": "commands",  # these only as entry points, also our own
     "executor": "executors",
+    "converter": "converters",  # published files to rows of a reader
+    "source_check": "source_checks",  # checks that a kind of folder brings
+    "trainer": "trainers",  # heads that a study trains
 }
 
 
@@ -75,7 +79,7 @@ def load_point(kind: str, point: EntryPoint) -> Any:
     except Exception as error:
         raise IsoglossError(
             f"The {kind} '{point.name}' of another package ({point.value}) cannot be imported: {short_message(error)}. "
-            "Mend or uninstall that package."
+            "Fix or uninstall that package."
         ) from error
 
 
@@ -90,10 +94,11 @@ def built_in(kind: str) -> frozenset[str]:
 
 @cache
 def entry_points_of(kind: str) -> dict[str, EntryPoint]:
-    """The entry points of other packages that bring a plug-in of a kind, by name; a name of a built-in one is refused."""
+    """The entry points of satellites and other packages that bring a plug-in of a kind, by name; built-in names are refused."""
     points = {
         point.name.replace("-", "_"): point
         for point in entry_points(group=f"isogloss.{PLUGIN_PACKAGES[kind].rpartition('.')[2]}")
+        if _is_there(point)
     }
     twice = sorted(set(points) & built_in(kind))
     if twice:
@@ -101,3 +106,10 @@ def entry_points_of(kind: str) -> dict[str, EntryPoint]:
             f"Another package brings a {kind} named '{twice[0]}', which Isogloss has already. Rename or uninstall it."
         )
     return points
+
+
+def _is_there(point: EntryPoint) -> bool:
+    """Whether the module of an entry point exists: a satellite of our own may be left out; others must say that they lack it."""
+    if point.module.partition(".")[0] != "isogloss":
+        return True
+    return Path(__file__).parents[1].joinpath(*point.module.split(".")).with_suffix(".py").is_file()

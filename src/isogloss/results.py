@@ -140,7 +140,7 @@ METHODS = (repr_of, text_of, html_of, polars_of, pandas_of, dict_of, json_of)  #
 class Results(Generic[Row]):
     """Rows that were found together: a sequence that prints itself, shows itself in a notebook, and becomes a table.
 
-    `notes` says what must be known about the models and the data; `problems` counts what was odd in the data.
+    `notes` says what must be known about the models and the data; `problems` counts the items that checks of the data flagged.
     """
 
     rows: tuple[Row, ...]

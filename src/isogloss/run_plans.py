@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .atomic_files import append_lines
 from .errors import IsoglossError
-from .sealing import append_lines
 from .storage import RemotePath, StoragePath
 
 PLAN = "plan.jsonl"
@@ -26,7 +26,7 @@ def record_cells(out: StoragePath | None, cells: Iterable[Cell]) -> None:
     try:
         Path(out).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise IsoglossError(f"Cannot make the folder {out} ({error.strerror}). Choose another with --out.") from error
+        raise IsoglossError(f"Cannot make the folder {out} ({error.strerror}). Choose another with `out`.") from error
     lines = (dict(zip(KEYS, cell, strict=True)) for cell in new)
     append_lines(Path(out) / PLAN, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
 
@@ -52,7 +52,10 @@ def find_missing(folder: StoragePath, infos: Sequence[Mapping[str, Any]]) -> lis
     there |= {(*key[:3], "") for key in there}
     missing = [" ".join(filter(None, cell)) for cell in read_cells(folder) if cell not in there]
     lost = [] if isinstance(folder, RemotePath) else _without_description(Path(folder))
-    notes = [f"{len(lost)} of the runs in {folder} have lost their run.json: {', '.join(lost[:NAMED])}"] if lost else []
+    notes = []
+    if lost:
+        have = "run has lost its" if len(lost) == 1 else "runs have lost their"
+        notes = [f"{len(lost)} {have} run.json in {folder}: {', '.join(lost[:NAMED])}"]
     if not missing:
         return notes
     more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""

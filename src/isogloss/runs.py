@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from . import languages, registry
+from .atomic_files import lock_folder, move_file, read_table, write_file, write_table
 from .errors import BadData, IsoglossError
 from .items import ANNOTATORS
 from .run_names import fingerprint, plain_slug, slug, wrong_fact
@@ -23,23 +24,18 @@ from .scores import (
     SCORES,
     TEXTS,
     Scored,
+    add_statements,
     find_builds,
     join_scored,
     make_scored,
     notes_of,
     same_candidates,
-    share_keys,
-    stack_tables,
 )
-from .sealing import lock_folder, move_file, read_table, write_file, write_table
 from .storage import RemotePath, StoragePath, as_path
 
 SCHEMA = 3
-SCHEMAS = (
-    1,
-    2,
-    3,
-)  # in version 1 a table did not say which run it belongs to; before 3, parts followed the file's order
+# in version 1 a table did not say which run it belongs to; before 3, parts followed the file's order
+SCHEMAS = (1, 2, 3)
 FINGERPRINT = 2  # the version of what a fingerprint holds; another number makes every run a new one
 DELETE = "Delete the run's folder and run again."
 
@@ -92,7 +88,7 @@ def open_run(root: StoragePath, *, info: dict[str, Any], items: pl.DataFrame) ->
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise IsoglossError(
-            f"Cannot make the folder {folder} ({error.strerror}). Choose another with --out."
+            f"Cannot make the folder {folder} ({error.strerror}). Choose another with `out`."
         ) from error
     run = Run(folder, {"schema": SCHEMA, **info, "status": "started"})
     write_table(folder / "items.parquet", items, owner=_owners(run)[0])
@@ -154,13 +150,14 @@ def stop_run(run: Run, why: str, **facts: Any) -> Run:
 
 
 @contextmanager
-def locked(run: Run) -> Iterator[None]:
-    """While this is open no other process works on the run; a process that died keeps no lock.
+def locked(run: Run, *, shared: bool = False) -> Iterator[None]:
+    """While this is open no other process works on the run, unless all are `shared`; a process that died keeps no lock.
 
     Behind an address nothing is locked: two writers of a part put the same bytes there, each in one step.
     """
     finished = run.info.get("status") == "finished"
-    file = None if isinstance(run.folder, RemotePath) else lock_folder(run.folder, readable=finished)
+    readable = finished and not shared
+    file = None if isinstance(run.folder, RemotePath) else lock_folder(run.folder, readable=readable, shared=shared)
     with file or nullcontext():
         yield
 
@@ -351,15 +348,15 @@ def each_scored(
             notes = (f"{run.folder.name}: {why}",) if len(written) < run.parts else ()
             if written:
                 with collecting(problems):
-                    items = stack_tables([read_items(run, texts=texts)])
+                    items = read_items(
+                        run, texts=texts or not run.holds_scores
+                    )  # answers are read with their statements
             parts: list[pl.DataFrame] = []
             for number in written:
                 with collecting(problems):
-                    rows, start = read_part(run, number), sum(part.height for part in parts)
-                    parts.append(rows if items is None else share_keys(rows, items, start=start))
+                    parts.append(read_part(run, number))
             if parts and items is not None:
-                rows = stack_tables(parts, shared=items)
-                scored = scored_run(run, items, rows=rows, whole=len(parts) == run.parts)
+                scored = scored_run(run, items, rows=pl.concat(parts), whole=len(parts) == run.parts)
                 yield run, replace(scored, notes=(*scored.notes, *notes)), items
 
 
@@ -391,7 +388,8 @@ def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool
     if not bare.height and not whole:
         problem = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."
         raise BadData(str(run.folder / "run.json"), None, problem)
-    rows = rows if run.holds_scores else registry.get("method", run.method).read(rows, run.info)
+    if not run.holds_scores:
+        rows = registry.get("method", run.method).read(add_statements(rows, items), run.info)
     labels: dict[str, str] = {"model": run.info["model"], "method": run.info["method"]}
     if family := run.info.get("facts", {}).get("family"):
         labels["family"] = family

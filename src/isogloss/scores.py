@@ -15,6 +15,7 @@ from .errors import IsoglossError
 from .items import Item, Items, group_by
 
 KEY = ["dataset", "id", "language"]
+DISPLAYED = ("model", "language", "id", "role", "quantity", "value")  # of up to 26 columns, as many as a screen shows
 ROW_SCHEMA: dict[str, Any] = {
     "dataset": pl.String,
     "id": pl.String,
@@ -76,9 +77,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores with their items' columns; `skipped` counts rows that could not be read, by data; `notes` must be said.
+    """Scores with their items' columns; `skipped` counts rows that could not be read, by data; `notes` are remarks that belong to every number.
 
-    `builds` says which version of each model made the scores: its hashes, and a text that names it.
+    `builds` identifies the version of each model: its hashes, and a text that names it.
     """
 
     table: pl.DataFrame
@@ -95,10 +96,11 @@ class Scored:
         return f"Scored({len(self)} items, {self.table.height} rows: {' · '.join(shown)})"
 
     def __str__(self) -> str:
-        return "\n".join([repr(self), str(self.table), *(f"· {note}" for note in self.notes)])
+        columns = [name for name in DISPLAYED if name in self.table.columns]
+        return "\n".join([repr(self), str(self.table.select(columns)), *(f"· {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        return results.as_preformatted(str(self))
 
     def to_polars(self) -> pl.DataFrame:
         """The long table: one row per item, candidate and quantity."""
@@ -191,35 +193,23 @@ def make_scored(items: pl.DataFrame, rows: pl.DataFrame, *, labels: Mapping[str,
     """Rows joined with their items' columns, and columns for what they share: model, method, facts of the model."""
     facts, key = items.drop(*TEXTS, strict=False), [*KEY, "candidate"]
     if same_candidates(rows, items):
-        joined = rows.hstack(facts.drop(key))
+        joined = rows.with_columns(facts)  # the keys are those of the items, so that they are in memory once
     else:
         joined = rows.join(facts, on=key, how="left", maintain_order="left")
     return Scored(joined.with_columns(pl.lit(value).alias(name) for name, value in labels.items()))
 
 
-def stack_tables(tables: Sequence[pl.DataFrame], *, shared: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Tables of the same columns below each other, each column in one piece; the tables are emptied.
-
-    At any time only one column is in memory twice, and a column that is also in `shared` only there, which counts for runs
-    of a million items.
-    """
-    columns = []
-    for name in tables[0].columns:
-        column = pl.concat([table.drop_in_place(name) for table in tables]).rechunk()
-        known = shared is not None and name in shared.columns and column.equals(shared[name])
-        columns.append(shared[name] if shared is not None and known else column)
-    return pl.DataFrame(columns)
-
-
-def share_keys(rows: pl.DataFrame, items: pl.DataFrame, *, start: int) -> pl.DataFrame:
-    """The rows with the keys of the items from `start` on instead of their own, where these are the same."""
-    own = items.slice(start, rows.height).select(*KEY, "candidate")
-    return rows.with_columns(own) if same_candidates(rows, own) else rows
-
-
 def same_candidates(rows: pl.DataFrame, items: pl.DataFrame) -> bool:
     """Whether two tables have the same candidates of the same items in the same order, one row each."""
     return rows.height == items.height and all(rows[name].equals(items[name]) for name in ("candidate", *KEY))
+
+
+def add_statements(rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
+    """Answers to prompts with the statements that they are about; other rows as they are."""
+    if "prompt" not in rows.columns or "text" not in items.columns:
+        return rows
+    key = [*KEY, "candidate"]
+    return rows.join(items.select(*key, statement="text"), on=key, how="left", maintain_order="left")
 
 
 def scored_from_values(items: Items, values: dict[str, float], *, model: str, method: str = "predictions") -> Scored:

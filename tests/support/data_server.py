@@ -161,6 +161,7 @@ def offer_stereoset(served: DataServer, tmp_path: Path, *, monkeypatch: pytest.M
     """
     use_catalogue(monkeypatch, tmp_path, text)
     monkeypatch.setattr(downloads, "PAUSE", 0.0)
+    monkeypatch.setattr(downloads, "TIMEOUT", 600.0)  # no fault here is silence, so none ends by the clock
 
 
 def use_catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:

@@ -98,6 +98,17 @@ def templates(numbers: Numbers) -> Scored:
     return _scored(rows)
 
 
+def samples(numbers: Numbers) -> Scored:
+    """One prompt in one order, asked three times; each number picks an answer."""
+    items = [_item(f"i{n}", "intrasentence", TRIPLE[:1], cluster=f"t{row[3]}") for n, row in enumerate(numbers)]
+    made = [
+        Answer(*one.key, one.candidates[0].id, PROMPTS[1], ORDERS[0], sample, TEXTS[int(v) % 4])
+        for one, row in zip(items, numbers, strict=True)
+        for sample, v in enumerate(row[:3])
+    ]
+    return make_scored(item_table(Items(tuple(items))), make_answer_rows(answer_table(made)), labels=LABELS)
+
+
 def answers(numbers: Numbers) -> Scored:
     """Three prompts in both orders, with log-probabilities; each number picks an answer."""
     items = [_item(f"i{n}", "intrasentence", TRIPLE[:1], cluster=f"t{row[3]}") for n, row in enumerate(numbers)]
@@ -166,6 +177,7 @@ KINDS: dict[str, Callable[[Numbers], Scored]] = {
     "sentences": sentences,
     "templates": templates,
     "answers": answers,
+    "samples": samples,
     "choices": choices,
     "contrasts_chosen": contrasts_chosen,
     "stereotypes": stereotypes,

@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import pytest
+
 TOKEN = "hf_good"
+PATIENCE = 600  # seconds
 Files = dict[str, bytes]
 
 
@@ -99,6 +102,15 @@ def serve() -> Iterator[Hub]:
         hub.ended.set()
         server.shutdown()
         server.server_close()
+
+
+def wait_for_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time-out ends a request that is answered, however busy the machine is; tests of silence set their own."""
+    from huggingface_hub import constants  # the data tests run without it
+
+    for name in ("HF_HUB_ETAG_TIMEOUT", "HF_HUB_DOWNLOAD_TIMEOUT"):
+        monkeypatch.setattr(constants, name, PATIENCE)
+    monkeypatch.setattr("isogloss.models.hub.IMPATIENT", PATIENCE)
 
 
 class _Handler(BaseHTTPRequestHandler):

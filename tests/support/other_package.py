@@ -1,9 +1,11 @@
-"""A metric as another package would bring it: how strong preferences are, the lower the better, and a headline."""
+"""What another package would bring: a metric of how strong preferences are, and a layout of files with labels."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from isogloss.annotation.labels import LabelLayout, make_labels
+from isogloss.files.rows import read_rows
 from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE
 from isogloss.metrics import Contribution, Metric, NumberFormat, Origin, from_values
 
@@ -30,4 +32,13 @@ metric = Metric(
     competence=False,
     meaning="Strength is how far two scores lie apart.",
     origin=Origin(code="Cuts differences at 1.", ours="Does not cut.", modes="differences cut at 1"),
+    not_mean="a mean of sizes",
 )
+
+
+def parse_survey(path, language):
+    rows = ({"item": row["nr"], "question": "known", "label": row["oui_non"]} for _, row in read_rows(path))
+    return make_labels(rows)
+
+
+label_layout = LabelLayout(lambda columns: columns >= {"nr", "oui_non"}, parse_survey)

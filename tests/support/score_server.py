@@ -34,6 +34,8 @@ LIES: dict[str, tuple[Lie, str]] = {
         lambda values: [None, *(-1.0 - place % 2 for place in range(len(values) - 1))],
         "is no more probable",
     ),
+    "reversed": (lambda values: [None, *values[:0:-1]], "are not in the order of the tokens"),
+    "sorted": (lambda values: [None, *sorted(filter(None, values))], "are not in the order of the tokens"),
 }
 
 

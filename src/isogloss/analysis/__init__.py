@@ -1,1 +1,1 @@
-"""From scores to estimates: measures, comparisons, claims, structure, controls."""
+"""From scores to estimates: measures, comparisons, structure, controls."""

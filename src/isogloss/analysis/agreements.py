@@ -10,7 +10,9 @@ from ..errors import IsoglossError
 from ..results import Results
 from ..scores import Scored
 from ..stats.associations import Correlation, pearson, spearman
+from .groups import check_rows
 from .intervals import FEWEST_RESAMPLES
+from .item_values import default_metric
 from .measures import Measure, Measures, measure
 
 FEWEST = 3
@@ -53,10 +55,16 @@ def agree_scored(
     against: str | None = None,
     by: str | Sequence[str] | None = None,
 ) -> Results[Agreement]:
-    """The agreement of two sets of scores; `against` is the second one's metric where it is another."""
-    chosen = metrics or "ss"
-    first = measure(a, metrics=chosen, by=by or [], resamples=FEWEST_RESAMPLES)
-    return agree(first, measure(b, metrics=against or chosen, by=by or [], resamples=FEWEST_RESAMPLES))
+    """The agreement of two sets of scores; `against` is the second one's metric where it is another.
+
+    Without metrics, each side has the first headline with a neutral value, such as SS.
+    """
+    chosen = (metrics, against or metrics)
+    first, second = (
+        measure(side, metrics=names or default_metric(check_rows(side)), by=by or [], resamples=FEWEST_RESAMPLES)
+        for side, names in zip((a, b), chosen, strict=True)
+    )
+    return agree(first, second)
 
 
 def _agree_one(a: Sequence[Measure], b: Sequence[Measure]) -> Agreement:

@@ -25,6 +25,7 @@ from .measures import check_mode
 ROLES = ("stereotype", "anti_stereotype")  # unrelated candidates are easy to label, and would raise the agreement
 AGREE = f"{ANNOTATORS}_agree"
 FINISHES = (alpha_of_sums, ac1_of_sums)
+ITEMS, PEOPLE, BOTH = OVER = ("items", "annotators", "both")  # what an interval of agreement resamples
 MOST_DRAWS = 1_000  # of clusters and annotators together
 
 
@@ -92,21 +93,39 @@ def find_agreement(
 def _draw_both(
     items: Sequence[Item], labels: Sequence[str], *, clusters: Sequence[str], settings: IntervalSettings
 ) -> list[tuple[float, float]]:
-    """The intervals of alpha and AC1 when clusters and annotators are drawn again, each with replacement (Owen 2007)."""
+    """The intervals of alpha and AC1 when clusters and annotators are drawn again."""
     listed = [_labels(item, role) for item in items for role in ROLES]
     unit = np.repeat(np.arange(len(listed)), [len(entry) for entry in listed])
     label = np.array([labels.index(entry) for several in listed for entry in several])
     who = [name for item in items for role in ROLES for name in item.tags[ANNOTATORS][: len(_labels(item, role))]]
-    people, person = np.unique(who, return_inverse=True)
-    targets, target = np.unique(clusters, return_inverse=True)
+    return draw_agreement(GivenLabels(unit, label, who, clusters), over=BOTH, settings=settings)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLabels:
+    """Labels one by one: the number of the unit and of the label, and who gave it; and the cluster of each unit."""
+
+    unit: npt.NDArray[np.int64]
+    label: npt.NDArray[np.int64]
+    who: Sequence[str]
+    clusters: Sequence[str]
+
+
+def draw_agreement(entries: GivenLabels, *, over: str, settings: IntervalSettings) -> list[tuple[float, float]]:
+    """The intervals of alpha and AC1 when clusters of items, annotators, or both are drawn again with replacement (Owen 2007)."""
+    people, person = np.unique(entries.who, return_inverse=True)
+    targets, target = np.unique(entries.clusters, return_inverse=True)
+    width, units = int(entries.label.max()) + 1, len(entries.clusters)
     rng, drawn = np.random.default_rng(settings.seed), []
     for _ in range(min(settings.resamples, MOST_DRAWS)):
         times, again = (np.bincount(rng.integers(n, size=n), minlength=n) for n in (len(people), len(targets)))
-        weights = times[person].astype(np.float64)
-        counts = _add_up(unit * len(labels) + label, weights, count=len(listed) * len(labels)).reshape(len(listed), -1)
-        sums = agreement_sums(counts, _add_up(unit, weights**2, count=len(listed))).T @ again[target]
-        drawn.append([float(finish(sums)) for finish in FINISHES])
-    level = expanded_level(min(len(targets), len(people)))
+        weights = times[person].astype(np.float64) if over != ITEMS else np.ones(len(person))
+        counts = _add_up(entries.unit * width + entries.label, weights, count=units * width).reshape(units, -1)
+        sums = agreement_sums(counts, _add_up(entries.unit, weights**2, count=units))
+        total = sums.T @ again[target] if over != PEOPLE else sums.sum(axis=0)
+        drawn.append([float(finish(total)) for finish in FINISHES])
+    fewest = min(len(targets) if over != PEOPLE else len(people), len(people) if over != ITEMS else len(targets))
+    level = expanded_level(fewest)
     return [percentile_interval(values, level=level) for values in np.array(drawn).T]
 
 

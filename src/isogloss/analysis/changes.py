@@ -166,7 +166,7 @@ def _groups(values: pl.DataFrame, by: Sequence[str] | None) -> tuple[Groups, lis
         groups += [({column: kind}, mask) for kind, mask in chosen]
     if len(groups) > MOST_GROUPS:
         raise IsoglossError(
-            f"{len(groups)} groups are too many to scan (at most {MOST_GROUPS}). Name fewer columns in --by."
+            f"{len(groups)} groups are too many to scan (at most {MOST_GROUPS}). Name fewer columns in `by`."
         )
     return groups, notes
 

@@ -25,12 +25,12 @@ from .sides import Sides, match_sides
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A difference (a minus b) with its honesty; what is missing has its reason in `why`.
+    """A difference (a minus b) with its interval and tests; if a value is missing, `why` gives the reason.
 
     `effect` is the difference in standard deviations of the clusters, `mde` the smallest true difference that this
     many items show with 80 % power. `n` counts pairs, or unpaired all items. `unbiased_a` and `unbiased_b` are what a model without any preference would
     get, where that depends on the number of items. `competence_low` is the lesser of the sides' (see `Measure`). `above` and
-    `below` are the groups that values on that side of the neutral point favour, where the data names them.
+    `below` are the groups that values on that side of the neutral point favor, where the data names them.
     """
 
     a: Mapping[str, str]
@@ -76,10 +76,10 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparisons:
-    """How far side a lies above side b: differences with interval, p-values, effect size and power.
+    """Differences of side a from side b, with interval, p-values, effect size and power.
 
     Interval and two-sided p-value are Student's with the jackknife's error over clusters; p is below 0.05 where the
-    interval does not hold 0.
+    interval does not contain 0.
 
     Parameters:
         a: The scores of one side.

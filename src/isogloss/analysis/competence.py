@@ -13,7 +13,7 @@ from ..items import group_by
 from ..metrics import Contribution, Metric, from_values, percent
 from ..metrics._preferences import LEAST_COMPETENCE as LEAST_COMPETENCE
 from ..scores import KEY
-from .groups import CORPUS, IDENTITY, SHUFFLED, Part, complete_rows, make_part, several_methods
+from .groups import CONTROLLED, CORPUS, IDENTITY, SHUFFLED, Part, complete_rows, make_part, several_methods
 from .intervals import Interval, IntervalSettings, find_interval
 
 LIMITS = (55.0, LEAST_COMPETENCE, 65.0)
@@ -50,7 +50,7 @@ def find_competence(
 ) -> Competence:
     """What the measures of competence of a group say; without any, how often real sentences win over shuffled ones.
 
-    LMS decides where it can be measured. Choices of a chat model need a share of answers that pick an option, and picks
+    LMS decides where it can be measured. Questions are judged by their control questions, where these were scored. Choices of a chat model need a share of answers that pick an option, and picks
     that are better than guessing. Values with intervals that were `measured` already are not computed again. A group
     with too few clusters for an interval is marked where the group that contains it is: `containing`, or all that the
     part's table has of the same model, data set and language.
@@ -92,14 +92,16 @@ def _own_competence(
         judged = None
         limits = {name: metric.limit for name, metric in metrics.items() if metric.limit is not None}
         for name, metric in metrics.items():
-            known = measured.get(name) or _value(metric, part, mode=mode, settings=settings)
             limit = limits[name]
+            controlled = None if limit.shortfall else _of_controls(metric, part, mode=mode, settings=settings)
+            known = controlled or measured.get(name) or _value(metric, part, mode=mode, settings=settings)
             if limit.shortfall and (known is None or known[0] < limit.least):
                 value = 0.0 if known is None else known[0]
                 return Competence(False, limit.shortfall.format(value=value, least=limit.least))
             if known is None or limit.shortfall:
                 continue
-            judged = judge_value(limit.name, known[0], ends=known[1], least=limit.least)
+            whose = f"{limit.name} of the control questions" if controlled else limit.name
+            judged = judge_value(whose, known[0], ends=known[1], least=limit.least)
             if not judged.interpretable:
                 return judged
         if judged is not None:
@@ -121,6 +123,18 @@ def _limited_metrics(quantities: frozenset[str]) -> list[dict[str, Metric]]:
 
 def _value(metric: Metric, part: Part, *, mode: str, settings: IntervalSettings) -> tuple[float, Interval] | None:
     estimate = _estimate(metric, part, mode=mode)
+    if estimate is None or not estimate.n:
+        return None
+    return estimate.value, find_interval(estimate, settings, bounds=metric.bounds)
+
+
+def _of_controls(metric: Metric, part: Part, *, mode: str, settings: IntervalSettings) -> tuple[float, Interval] | None:
+    """A measure of competence on control questions, which are about people without a group; none where there are none."""
+    if metric.roles or CONTROLLED not in part.rows.columns:
+        return None
+    rows = part.rows.filter(pl.col("quantity") == metric.quantity).drop_nulls(CONTROLLED)
+    rows = rows.with_columns(value=pl.col(CONTROLLED)).sort("cluster", maintain_order=True)
+    estimate = metric.contribute(rows, mode) if rows.height and metric.fits(rows) else None
     if estimate is None or not estimate.n:
         return None
     return estimate.value, find_interval(estimate, settings, bounds=metric.bounds)

@@ -27,6 +27,7 @@ from .intervals import IntervalSettings
 from .measures import contribution, measure_with
 
 METRIC = "ss"
+QUESTION_METRICS = ("bias_a", "bias_d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,13 @@ def check_controls(
     seed: int = 0,
 ) -> Results[Control]:
     """SS of each model and language, beside that of its control items, of random labels, and of models that only like short,
-    few-token or frequent words. `items` are the runs' items with their texts; without `frequencies` they are counted there."""
+    few-token or frequent words. `items` are the runs' items with their texts; without `frequencies` they are counted there.
+
+    Of questions with answers, the two biases beside those of their control questions.
+    """
     table = check_rows(scored, variants=True)
+    if "biased" in table.columns and table["biased"].null_count() == 0:
+        return _question_controls(table, settings=IntervalSettings(resamples=resamples, seed=seed), notes=scored.notes)
     if not {STEREOTYPE, ANTI_STEREOTYPE} <= set(table["role"]):
         raise IsoglossError("Controls are about stereotypes and anti-stereotypes, and these items have no such roles.")
     if (unknown := table.join(items, on=KEY, how="anti", nulls_equal=True)).height:
@@ -87,31 +93,46 @@ def check_controls(
     return Results(tuple(rows), notes=scored.notes)
 
 
-def _score(table: pl.DataFrame, control: Control, *, settings: IntervalSettings) -> Control:
+def _question_controls(table: pl.DataFrame, *, settings: IntervalSettings, notes: tuple[str, ...]) -> Results[Control]:
+    """The biases of each model and language, and how far they lie above those of the control questions, pair by pair."""
+    rows: list[Control] = []
+    for group, part in group_rows(
+        table, [*IDENTITY, "method"] if several_methods(table) else list(IDENTITY), keep_null=True
+    ):
+        real = part.filter(pl.col("variant").is_null()) if "variant" in part.columns else part
+        for metric in QUESTION_METRICS if real.height else ():
+            score = _score(real, Control(group, metric, None, None, None, 0), settings=settings, metric=metric)
+            rows.append(score)
+            if real.height < part.height:
+                rows += _control_items(real, part, score=score, settings=settings, metric=metric)
+    return Results(tuple(rows), notes=notes)
+
+
+def _score(table: pl.DataFrame, control: Control, *, settings: IntervalSettings, metric: str = METRIC) -> Control:
     """The control with the score of a table."""
-    row = measure_with(settings, Scored(table), metrics=[METRIC], by=[])[0]
+    row = measure_with(settings, Scored(table), metrics=[metric], by=[])[0]
     return replace(control, value=row.value, low=row.low, high=row.high, n=row.n, why=row.why)
 
 
 def _control_items(
-    real: pl.DataFrame, part: pl.DataFrame, *, score: Control, settings: IntervalSettings
+    real: pl.DataFrame, part: pl.DataFrame, *, score: Control, settings: IntervalSettings, metric: str = METRIC
 ) -> Iterator[Control]:
     """The score of each kind of control items, and how far the score of their items lies above it, pair by pair."""
     for variant in sorted(set(part["variant"].drop_nulls())):
-        name = f"{variant} items"
+        name = f"{variant} items" if metric == METRIC else f"{metric} of {variant} items"
         controls = part.filter(pl.col("variant") == variant)
         controls = controls.with_columns(id=pl.col("derived_from"), variant=pl.lit(None, dtype=pl.String))
-        row = _score(controls, replace(score, name=name, kind="items"), settings=settings)
+        row = _score(controls, replace(score, name=name, kind="items"), settings=settings, metric=metric)
         moved = Scored(controls.with_columns(method=pl.lit(name)))
         resamples, seed = settings.resamples, settings.seed
-        comparison = compare(Scored(real), moved, metrics=[METRIC], by=[], resamples=resamples, seed=seed)[0]
+        comparison = compare(Scored(real), moved, metrics=[metric], by=[], resamples=resamples, seed=seed)[0]
         yield replace(
             row,
             difference=comparison.difference,
             difference_low=comparison.low,
             difference_high=comparison.high,
             p=comparison.p,
-            kappa=_agreement(real, controls),
+            kappa=_agreement(real, controls) if metric == METRIC else None,
             why=comparison.why,
         )
 

@@ -12,8 +12,8 @@ from ..metrics import Contribution, Pieces
 from ..stats.estimates import (
     CONSTANT,
     WITHOUT,
-    Ends,
     Estimate,
+    IntervalEnds,
     Scatter,
     find_scatter,
     is_constant,
@@ -28,7 +28,7 @@ from ..stats.resampling import student_quantile
 from .intervals import IntervalSettings, clusters_needed, fewest, find_estimates, interval_maker, too_few
 
 Sides = tuple[list[Estimate], list[Estimate]]
-MakeEnds = Callable[..., Ends | None]
+MakeEnds = Callable[..., IntervalEnds | None]
 EQUAL = "the two sides never differ, so there is nothing to test"
 
 
@@ -207,11 +207,11 @@ def _meeting(sides: Sides) -> float:
     return most / 2 if most > 3 else 1.0
 
 
-def _ends(sides: Sides, pieces: Pieces | None, *, make: MakeEnds) -> Ends | None:
+def _ends(sides: Sides, pieces: Pieces | None, *, make: MakeEnds) -> IntervalEnds | None:
     level = 1 - 0.05 / _meeting(sides)
     intervals = [make(one, two, level=level) for one, two in product(*sides)]
     if None in intervals:
         return None
     combine, shape = pieces.combine if pieces else np.min, (len(sides[0]), len(sides[1]))
     low, high = (np.reshape([getattr(interval, name) for interval in intervals], shape) for name in ("low", "high"))
-    return Ends(_join(low, combine)[0], _join(high, combine)[1], "jackknife")
+    return IntervalEnds(_join(low, combine)[0], _join(high, combine)[1], "jackknife")

@@ -17,7 +17,9 @@ IDENTITY = ("model", "dataset", "language")
 CORPUS = "corpus"
 SYNONYMS = {"bias_type": "category", "target_original": "target"}
 SHUFFLED = "shuffled_value"  # the score of a candidate's shuffled control
-NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems", "term_words", "correct", SHUFFLED} - {
+CONTROLLED = "control_value"  # the score of the same answer to the control question
+CONTROL_VALUES = {"shuffled": SHUFFLED, "control": CONTROLLED}
+NOT_GROUPS = {*ROW_SCHEMA, "role", "derived_from", "problems", "term_words", "correct", SHUFFLED, CONTROLLED} - {
     "dataset",
     "language",
 }
@@ -47,7 +49,7 @@ def check_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
 
     Control items (items with a `variant`) are left out unless they are asked for.
     """
-    table = _with_shuffled(scored.table)
+    table = _with_controls(scored.table)
     if "variant" in table.columns and not variants and table["variant"].null_count() < table.height:
         table = table.filter(pl.col("variant").is_null())
     if not table.height:
@@ -69,22 +71,24 @@ def check_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
     return table.with_columns(pl.coalesce("cluster", "id").alias("cluster"))
 
 
-def _with_shuffled(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows with the score of their shuffled control beside them, where the runs have such controls."""
-    if "variant" not in table.columns or "shuffled" not in table["variant"].unique():
-        return table
+def _with_controls(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the score of their shuffled control, or of their control question, where the runs have such controls."""
     key = ["model", "method", "dataset", "language", "candidate", "quantity"]
-    controls = table.filter((pl.col("variant") == "shuffled") & pl.col("against").is_null())
-    controls = controls.with_columns(pl.col("candidate").str.strip_suffix("~shuffled"))
-    values = controls.select(*key, pl.col("value").alias(SHUFFLED)).unique(key, maintain_order=True)
-    return table.join(values, on=key, how="left", maintain_order="left")
+    for variant, column in CONTROL_VALUES.items():
+        if "variant" not in table.columns or variant not in table["variant"].unique():
+            continue
+        controls = table.filter((pl.col("variant") == variant) & pl.col("against").is_null())
+        controls = controls.with_columns(pl.col("candidate").str.replace(f"~{variant}", "", literal=True))
+        values = controls.select(*key, pl.col("value").alias(column)).unique(key, maintain_order=True)
+        table = table.join(values, on=key, how="left", maintain_order="left")
+    return table
 
 
 Numbers = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class GroupedTable:
     """A table of scores that is cut into parts; its tables with one row per item are made once for all of them.
 
     `members` are the rows of each part, and None where one part has them all.
@@ -122,7 +126,7 @@ class Part:
     """A group of a table's rows, which are copied only when they are asked for."""
 
     group: Group
-    whole: Whole
+    whole: GroupedTable
     numbers: tuple[int, ...]
 
     @cached_property
@@ -147,7 +151,7 @@ class Part:
 
 def make_part(rows: pl.DataFrame) -> Part:
     """Rows as a group of their own."""
-    return Part({}, Whole(rows, None), (0,))
+    return Part({}, GroupedTable(rows, None), (0,))
 
 
 def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Part]:
@@ -178,7 +182,7 @@ def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Par
     for group, rows in group_rows(table, [*IDENTITY, *several_corpora(table)], keep_null=False):
         methods = rows.select("method", "task").unique()
         if methods["task"].n_unique() > 1 and not methods["method"].is_duplicated().any():
-            yield Part(group, Whole(first_methods(rows), None), (0,))
+            yield Part(group, GroupedTable(first_methods(rows), None), (0,))
 
 
 def first_methods(table: pl.DataFrame, *, by: Sequence[str] = ()) -> pl.DataFrame:
@@ -196,16 +200,16 @@ def group_rows(table: pl.DataFrame, columns: list[str], *, keep_null: bool) -> I
         yield _named(columns, values, keep_null=keep_null), whole.rows_of((number,))
 
 
-def _cut(table: pl.DataFrame, columns: Sequence[str]) -> tuple[Whole, list[tuple[Any, ...]]]:
+def _cut(table: pl.DataFrame, columns: Sequence[str]) -> tuple[GroupedTable, list[tuple[Any, ...]]]:
     """The table with the number of each row's part, and the columns' values in each part."""
     for name in columns:
         if table.schema[name] == pl.List(pl.String):
             table = table.explode(name)
     names = varying(table, columns)
     if not names:
-        return Whole(table, None), table.select(columns).head(1).rows()
+        return GroupedTable(table, None), table.select(columns).head(1).rows()
     rows = table.select(names).with_row_index("_row").group_by(names, maintain_order=True).agg("_row")["_row"]
-    return Whole(table, tuple(row.to_numpy() for row in rows)), table.select(columns)[rows.list.first()].rows()
+    return GroupedTable(table, tuple(row.to_numpy() for row in rows)), table.select(columns)[rows.list.first()].rows()
 
 
 def _named(columns: Sequence[str], values: Sequence[Any], *, keep_null: bool) -> Group:

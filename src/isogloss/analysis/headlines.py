@@ -17,6 +17,11 @@ def find_headlines(names: Iterable[str]) -> list[str]:
     return sorted((name for name, place in places.items() if place is not None), key=lambda name: (places[name], name))
 
 
+def neutral_headlines(names: Iterable[str]) -> list[str]:
+    """The headlines among these metrics that have a neutral value, in their order."""
+    return [name for name in find_headlines(names) if registry.get("metric", name).neutral is not None]
+
+
 def leading_headlines(names: Iterable[str]) -> list[str]:
     """The headlines among these metrics where one of them leads; none otherwise."""
     first = find_headlines(names)

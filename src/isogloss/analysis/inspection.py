@@ -13,7 +13,7 @@ from ..chat.verdicts import read_answers
 from ..errors import IsoglossError
 from ..items import STEREOTYPE
 from ..metrics._pairs import QUANTITY, two_sides
-from ..scores import KEY
+from ..scores import KEY, add_statements
 
 WHO = ["model", "dataset", "language", "method"]
 SHOWN = ("role", "context", "text", "word", "quantity", "value", "tokens", "unknown", "truncated", "pieces", "logprobs")
@@ -40,7 +40,10 @@ def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:
         # an answer gets its verdict, and its text a name of its own
         asked = asked_prompts(run.info)
         rows = [
-            read_answers(part, asked).rename({"text": "answer"}) if "prompt" in part.columns else part for part in rows
+            read_answers(add_statements(part, texts), asked).rename({"text": "answer"})
+            if "prompt" in part.columns
+            else part
+            for part in rows
         ]
         if not run.holds_scores and run.info.get("holds") != ANSWERS.name:
             rows = [registry.get("method", run.method).read(part, run.info) for part in rows]
@@ -78,7 +81,7 @@ def _biases(chosen: Sequence[runs.Run]) -> pl.DataFrame:
     rows = scored.filter((pl.col("quantity") == QUANTITY) & pl.col("value").is_not_null())
     if not rows.height:
         raise IsoglossError(
-            "These runs hold no contrasts, so no expression can be most or least stereotyped. Score with: --method contrast"
+            "These runs hold no contrasts, so no expression can be most or least stereotyped. Score with `method='contrast'`."
         )
     stereotypes = [runs.read_items(run).filter(pl.col("role") == STEREOTYPE) for run in chosen]
     texts = pl.concat([table.select(*KEY, "text", "^statement$") for table in stereotypes], how="diagonal_relaxed")

@@ -29,11 +29,12 @@ FEWEST_RESAMPLES = 100
 
 @dataclass(frozen=True, slots=True)
 class IntervalSettings:
-    """How an interval is made: its kind, how many resamples, by which seed."""
+    """How an interval is made: its kind, how many resamples, by which seed, and over which column besides clusters."""
 
     kind: str = "auto"
     resamples: int = RESAMPLES
     seed: int = 0
+    over: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def interval_maker(
 def _wilson(contribution: Contribution, *, bounds: tuple[float, float], level: float) -> Interval:
     share, width = _share(contribution, bounds), bounds[1] - bounds[0]
     if share is None:
-        why = "no Wilson interval: the value is not a share of items that are each a cluster of their own"
+        why = "no Wilson interval: the value is not a share of items that are separate clusters"
         return Interval(None, None, "wilson", why)
     low, high = wilson_interval(share, contribution.n, level=level)
     return Interval(bounds[0] + width * low, bounds[0] + width * high, "wilson")

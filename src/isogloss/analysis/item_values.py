@@ -8,9 +8,9 @@ import polars as pl
 from .. import registry
 from ..errors import IsoglossError
 from ..metrics import Contribution, Metric, percent, ratio
-from ..metrics._pairs import is_task
 from ..stats.resampling import Array
-from .measures import contribution
+from .headlines import neutral_headlines
+from .measures import contribution, fitting_metrics
 
 OFFERED = "Use a metric that is a mean over items, such as ss, lms or crows"
 UNIT = "unit"  # an item's name among all of a table's
@@ -19,24 +19,16 @@ UNIT = "unit"  # an item's name among all of a table's
 def get_mean_metric(name: str) -> Metric:
     """The metric of that name; one that is not a mean over items, such as ICAT, is refused."""
     metric: Metric = registry.get("metric", name)
-    if name.replace("-", "_") in NOT_MEANS:
-        raise IsoglossError(f"'{name}' is not a mean over items but {NOT_MEANS[name.replace('-', '_')]}. {OFFERED}.")
+    if metric.not_mean:
+        raise IsoglossError(f"'{name}' is not a mean over items but {metric.not_mean}. {OFFERED}.")
     return metric
 
 
-NOT_MEANS = {
-    "icat": "a product of LMS and SS with a kink",
-    "icat_micro": "a product of two means with a kink",
-    "icat_macro": "a mean over targets of products with a kink",
-    "icat_macro_corrected": "a mean over targets of products with a kink",
-    "gest": "a difference between means of groups",
-    "gest_rate": "a ratio of means of groups",
-}
-
-
 def default_metric(rows: pl.DataFrame) -> str:
-    """The preference metric of the rows: the CrowS-Pairs score of pairs, else the stereotype score."""
-    return "crows" if is_task(rows, "pair") else "ss"
+    """The metric that speaks for the rows' preferences: of the means over items, the first headline with a neutral value."""
+    fitting = fitting_metrics(rows)
+    names = [*neutral_headlines(fitting), *(name for name in fitting if fitting[name].neutral is not None)]
+    return next((name for name in names if not fitting[name].not_mean), next(iter(fitting)))
 
 
 def values_by_item(rows: pl.DataFrame, name: str, *, mode: str) -> pl.DataFrame:

@@ -102,7 +102,7 @@ def measure(
     names = check_by(by, scored.table.columns)
     table = check_rows(scored, variants="variant" in (names or ()))
     chosen = registry.chosen("metric", metrics)
-    settings = check_interval_settings(IntervalSettings(interval, resamples, seed))
+    settings = check_interval_settings(IntervalSettings(interval, resamples, seed, over))
     if over is not None:
         check_over(table, over)
     rows = []
@@ -136,8 +136,16 @@ def measure_with(
     mode: str = MODES[0],
 ) -> Measures:
     """As `measure`, with intervals as these settings say."""
-    kind, resamples, seed = settings.kind, settings.resamples, settings.seed
-    return measure(scored, metrics=metrics, by=by, mode=mode, interval=kind, resamples=resamples, seed=seed)
+    return measure(
+        scored,
+        metrics=metrics,
+        by=by,
+        mode=mode,
+        interval=settings.kind,
+        resamples=settings.resamples,
+        seed=settings.seed,
+        over=settings.over,
+    )
 
 
 def check_mode(mode: str) -> None:
@@ -191,14 +199,14 @@ def contribution(
     return replace(contributed, items=table["id"].unique())
 
 
-def _measure_one(nothing: Measure, metric: Metric, *, part: Part, settings: IntervalSettings) -> Measure:
-    """`nothing` with the metric's value over the part's items filled in."""
-    contributed = contribution(metric, part, mode=nothing.mode)
+def _measure_one(blank: Measure, metric: Metric, *, part: Part, settings: IntervalSettings) -> Measure:
+    """`blank` with the metric's value over the part's items filled in."""
+    contributed = contribution(metric, part, mode=blank.mode)
     if contributed is None:
         lacks = "all the roles" if metric.roles else "what this metric needs"
-        return replace(nothing, why=f"no item of the group has {lacks}")
+        return replace(blank, why=f"no item of the group has {lacks}")
     value, clusters = contributed.value, len(contributed.clusters)
-    counted = replace(nothing, value=value, n=contributed.n, ties=contributed.ties, clusters=clusters)
+    counted = replace(blank, value=value, n=contributed.n, ties=contributed.ties, clusters=clusters)
     counted = replace(counted, unbiased=contributed.unbiased, homogeneous=contributed.homogeneous)
     below, above = contributed.groups or (None, None)
     counted = replace(counted, above=above, below=below)

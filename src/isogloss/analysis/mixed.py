@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ..errors import BadData, IsoglossError, require
+from ..errors import BadData, IsoglossError, list_known, require
 from ..files.yaml_values import read_yaml
 from ..items import ANTI_STEREOTYPE, STEREOTYPE
 from ..metrics import number_clusters
@@ -201,7 +201,7 @@ def _with_facts(rows: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, list[st
         missing = sorted(set(rows["model"]) - set(facts))
         if missing:
             raise IsoglossError(
-                f"There are no facts about the model '{missing[0]}'. Known: {', '.join(sorted(facts))}."
+                f"There are no facts about the model '{missing[0]}'. Known: {list_known(missing[0], sorted(facts))}."
             )
         known = sorted({name for model in set(rows["model"]) for name in facts[model]})
         for name in known:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from ..errors import UnknownName
+from ..errors import IsoglossError, UnknownName
+from ..languages import resolve
 from .measures import Measure, Measures
 
 TABLE = Path(__file__).parent.parent / "data" / "published_measures.csv"
@@ -19,7 +20,7 @@ OTHER_FILE = "not the file behind the printed table"  # a fault of the paper's t
 def check_beside(name: str | None) -> list[str]:
     """What is to be shown beside your runs, as a further source; another name than 'published' is refused."""
     if name not in (None, PUBLISHED):
-        raise UnknownName("set of models to show beside", str(name), [PUBLISHED])
+        raise UnknownName("set of models to add", str(name), [PUBLISHED])
     return [PUBLISHED] if name else []
 
 
@@ -36,6 +37,45 @@ def published_measures(own: Iterable[Measure]) -> list[Measure]:
     """
     wanted = {_key(row.metric, row.group) for row in own if row.group.get("dataset") == DATASET}
     return [row for row in _read_table() if _key(row.metric, row.group) in wanted]
+
+
+def load_published(
+    *,
+    model: str | None = None,
+    languages: str | Sequence[str] = (),
+    metrics: str | Sequence[str] = ("lms", "ss", "icat"),
+) -> Measures:
+    """The measures of published StereoSet scores that ship with Isogloss: both tasks together, with 95 % intervals.
+
+    Parameters:
+        model: A part of the model's name; without it, all models.
+        languages: One language or several, by tag or name; without it, all five.
+        metrics: One metric or several.
+
+    Example:
+        >>> ig.load_published(model="multilingual", languages="de")
+        Results(3 measures)
+    """
+    tags = {resolve(name) for name in ([languages] if isinstance(languages, str) else languages)}
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    rows = [
+        row
+        for row in _read_table()
+        if row.metric in names
+        and not {"task", "category"} & set(row.group)
+        and (not tags or row.group["language"] in tags)
+        and (model or "").casefold() in row.group["model"].casefold()
+    ]
+    if not rows:
+        known = ", ".join(sorted({row.group["model"] for row in _read_table()})[:5])
+        raise IsoglossError(f"No published model fits. Some of them: {known}.")
+    rows.sort(key=lambda row: (list(row.group.values()), names.index(row.metric)))
+    return Measures(tuple(replace(row, group=dict(row.group) | {"model": _model(row.group)}) for row in rows))
+
+
+def _model(group: Mapping[str, str]) -> str:
+    """The name of a file without its language: the model, and the class that gave the scores of each task."""
+    return group["model"].removesuffix(f"_{group['language']}")
 
 
 def _key(metric: str, group: Mapping[str, str]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from .competence import LIMITS, Competence, at_limit, find_competence
 from .differences import paired_p
 from .groups import Part, check_by, check_rows, default_parts
 from .intervals import IntervalSettings, check_interval_settings, find_estimates
+from .item_values import default_metric
 from .measures import check_mode
 
 
@@ -30,7 +31,7 @@ class Rank:
     worse (Mogstad et al. 2024); with tests adjusted for all pairs, the intervals of all models hold at once.
     `first` and `last` are how often it has the best and the worst value when clusters are drawn again, the same for all
     models. `may_be_best` says that no other model is shown to be better, `may_be_worst` that none is shown to be worse;
-    `better_than` and `worse_than` name the models that it can be told apart from (paired tests, Holm over all pairs).
+    `better_than` and `worse_than` name the models that it can be distinguished from (paired tests, Holm over all pairs).
     """
 
     model: str
@@ -59,7 +60,7 @@ Key = tuple[tuple[str, str], ...]  # what the models of a ranking have in common
 def rank_models(
     scored: Scored,
     *,
-    metric: str | Sequence[str] = "ss",
+    metric: str | Sequence[str] | None = None,
     by: str | Sequence[str] | None = None,
     mode: str = "corrected",
     resamples: int = RESAMPLES,
@@ -72,8 +73,8 @@ def rank_models(
 
     Parameters:
         scored: Scores of two models or more.
-        metric: One metric or several to rank by.
-        by: One column or several, each of whose values gets a ranking of its own; without it, tasks one by one and together.
+        metric: One metric or several to rank by; without it, the first headline with a neutral value, such as SS.
+        by: One column or several, each of whose values gets its own ranking; without it, tasks one by one and together.
         mode: `corrected` or `paper`.
         resamples: How many times clusters are drawn again, or change sides.
         seed: The seed of both.
@@ -85,12 +86,12 @@ def rank_models(
     """
     check_mode(mode)
     settings = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))
-    chosen: dict[str, Metric] = registry.chosen("metric", metric) or {}
+    table = check_rows(check_scored(scored, "rank_models"))
+    chosen: dict[str, Metric] = registry.chosen("metric", metric or default_metric(table))
     for name, plugin in chosen.items():
         if not plugin.directed:
             why = f" {plugin.undirected}" if plugin.undirected else ""
             raise IsoglossError(f"Models cannot be ranked by '{name}', which has no better and worse.{why}")
-    table = check_rows(check_scored(scored, "rank_models"))
     rankings: dict[Key, dict[str, Part]] = {}
     for part in default_parts(table, check_by(by, scored.table.columns)):
         rest = tuple((name, value) for name, value in part.group.items() if name != "model")

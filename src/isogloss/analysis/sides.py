@@ -7,11 +7,11 @@ import polars as pl
 
 from ..errors import IsoglossError, UnknownName
 from ..scores import KEY, ROW_SCHEMA, Scored, several_checkpoints
-from .groups import SHUFFLED, SYNONYMS, check_rows, group_columns, several_methods
+from .groups import CONTROLLED, SHUFFLED, SYNONYMS, check_rows, group_columns, several_methods
 
 DESIGNS = ("paired", "unpaired")
 WHO = ("model", "language", "method")
-OFFER = "use --unpaired (design='unpaired') to compare them as independent samples."
+OFFER = "use `design='unpaired'` to compare them as independent samples."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _one_sided(name: str, values: Sequence[Sequence[str]]) -> list[str]:
     if len(lost) == len({*values[0], *values[1]}):
         raise IsoglossError(
             f"One side has the {name}s {', '.join(values[0])}, the other {', '.join(values[1])}, so it is not clear "
-            f"which belong together. Choose one for each side, such as --a {name}={values[0][0]} --b {name}={values[1][0]}."
+            f"which belong together. Choose one for each side, such as `a='{name}={values[0][0]}'` and `b='{name}={values[1][0]}'`."
         )
     return [f"on one side only, and left out: {name} {', '.join(lost)}"] if lost else []
 
@@ -125,7 +125,7 @@ def _pair(tables: Sequence[pl.DataFrame], key: list[str]) -> tuple[list[pl.DataF
             f"Item '{row['id']}' is about '{row['category']}' on one side and '{row['category_right']}' on the other, "
             f"so equal ids are not equal items here; {OFFER}"
         )
-    own = {*ROW_SCHEMA, *WHO, *key, SHUFFLED, "role", "family", "prompt"}
+    own = {*ROW_SCHEMA, *WHO, *key, SHUFFLED, CONTROLLED, "role", "family", "prompt"}
     columns = [name for name in tables[0].columns if name not in own]
     facts = both.select(*key, *columns)
     first = tables[0].join(facts.select(key), on=key, how="semi", nulls_equal=True)

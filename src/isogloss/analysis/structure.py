@@ -99,7 +99,7 @@ def find_structure(scored: Scored, *, over: str = "language") -> Results[Structu
         other = OVER[1 - OVER.index(over)]
         raise IsoglossError(
             f"Structure needs two {over}s or more, and these runs have one only ({names[0]}). "
-            f"Give runs of other {over}s, or use --over {other}."
+            f"Give runs of other {over}s, or use `over='{other}'`."
         )
     structure = []
     fixed = ["dataset", OVER[1 - OVER.index(over)], *(["method"] if several_methods(table) else [])]

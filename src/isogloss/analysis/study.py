@@ -20,7 +20,7 @@ from .measures import MODES, Measures, keep_metrics, measure_with
 from .sides import select
 
 if TYPE_CHECKING:
-    from .claims import GateResult
+    from ..claims.verdicts import GateResult
 
 Value = TypeVar("Value")
 FOLDERS = str | Path | Sequence[str | Path]
@@ -50,7 +50,7 @@ class Measuring:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study:
-    """What models gave on data: scores, the runs that hold them, the cells that failed, and problems as sentences.
+    """Scores of models on data, the runs that contain them, the cells that failed, and problems as sentences.
 
     `measures` are computed when they are first asked for, and so is everything that `measure` and `once` give; copies of
     a study share what was computed. `measuring` says what `measures` holds; `claims` has the verdicts where claims were
@@ -186,7 +186,7 @@ class Study:
         return (measures if measures is not None else Measures(())).to_polars()
 
     def to_dict(self) -> dict[str, Any]:
-        """The measures, what was odd in the data, the notes, the verdicts if there are claims, and the failed cells."""
+        """The measures, the problems of the data, the notes, the verdicts if there are claims, and the failed cells."""
         measures = self.measures
         measured = {"measures": [], "problems": {}} if measures is None else measures.to_dict()
         claims = {"claims": self.claims.to_dict()} if self.claims is not None else {}

@@ -80,7 +80,7 @@ def measure_negation(
             rows.append(_measure(turns, Measure(NEGATION, part.group), settings=settings, bounds=(-1, 1)))
     if not rows:
         raise IsoglossError(
-            "No negated counterpart has its source among these scores. Score them together, without --limit."
+            "No negated counterpart has its source among these scores. Score them together, without `limit`."
         )
     return Measures(tuple(rows), problem_counts(table, scored), scored.notes)
 

@@ -25,7 +25,7 @@ NAMES = (
     "item and language",
     "rest",
 )
-"""`item and language` is what one item changes between languages for all models: its translation, above all."""
+"""`item and language` is what one item changes between languages for all models: translation, grammar, tokenization and culture alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ def _cube(scored: Scored) -> tuple[Array, npt.NDArray[np.str_]]:
     rows = pivot_roles(check_rows(scored)).drop_nulls([STEREOTYPE, ANTI_STEREOTYPE])
     rows = rows.with_columns(won=pl.Series(100 * wins(rows[STEREOTYPE], rows[ANTI_STEREOTYPE], mode="corrected")[0]))
     models, tags = (sorted(map(str, rows[name].unique())) for name in ("model", "language"))
-    wide = rows.with_columns(cell=pl.concat_str("model", pl.lit("\\t"), "language"))
+    wide = rows.with_columns(cell=pl.concat_str("model", pl.lit("\t"), "language"))
     wide = wide.pivot(on="cell", index="id", values="won", maintain_order=True).drop_nulls()
-    cells = [f"{model}\\t{tag}" for model in models for tag in tags]
+    cells = [f"{model}\t{tag}" for model in models for tag in tags]
     if min(len(models), len(tags)) < 2 or not set(cells) <= set(wide.columns) or not wide.height:
         raise IsoglossError(
             "Variance components need two models and two languages, and items that every model has in all of them."

@@ -1,19 +1,22 @@
 """How far people agree on labels: Krippendorff's alpha and Gwet's AC1 per question, language or category."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from ..analysis.annotators import LabelAgreement, find_agreement
+from ..analysis.annotators import ITEMS, OVER, PEOPLE, GivenLabels, LabelAgreement, draw_agreement, find_agreement
 from ..analysis.intervals import IntervalSettings
 from ..errors import IsoglossError, UnknownName
 from ..results import Results
 from ..stats import RESAMPLES
+from ..stats.resampling import FEWEST_CLUSTERS
 from .labels import CONTEXT, UNIT, LabelTable, count_labels
 
 EXPECTED = 10.0  # unanimous units by chance alone; that none of them is there is then no accident
 GROUPS = ("question", *CONTEXT)
+TOO_FEW = "{group}: no interval over annotators, which needs ten of them, and to know who gave each label"
 
 
 def measure_agreement(
@@ -21,10 +24,13 @@ def measure_agreement(
     *,
     by: Sequence[str] = (),
     left_out: Sequence[str] = (),
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    over: str = ITEMS,
+    settings: IntervalSettings | None = None,
 ) -> Results[LabelAgreement]:
-    """The agreement on each question, in each group of `by`; labels are nominal, and intervals are over clusters of items.
+    """The agreement on each question, in each group of `by`; labels are nominal.
+
+    Intervals are `over` clusters of items, annotators, or both: what is drawn again. Annotators can be drawn where each
+    label says who gave it, and at least ten people did.
 
     Labels `left_out`, such as "unsure", count as missing. Units with fewer than two labels say nothing about agreement
     and are not counted. A label of a question must mean the same for all items.
@@ -32,15 +38,48 @@ def measure_agreement(
     unknown = [name for name in by if name not in GROUPS]
     if unknown:
         raise UnknownName("column", unknown[0], GROUPS)
+    if over not in OVER:
+        raise UnknownName("unit of resampling", over, OVER)
+    settings = settings or IntervalSettings(resamples=RESAMPLES)
     kept = LabelTable(labels.table.filter(~pl.col("label").is_in(list(left_out))))
     counts = _compared(count_labels(kept, context=CONTEXT))
     if not counts.height:
         raise IsoglossError("No unit has labels of two annotators, so there is no agreement to measure.")
-    settings = IntervalSettings(resamples=resamples, seed=seed)
     names = list(dict.fromkeys(["question", *by]))
     parts = sorted(counts.group_by(names, maintain_order=True), key=lambda part: tuple(map(str, part[0])))
-    rows = [_agreement(part, dict(zip(names, map(str, key), strict=True)), settings=settings) for key, part in parts]
-    return Results(tuple(rows), notes=(*_single(kept, counts), *_left_out_by_label(counts)))
+    rows, why = [], list[str]()
+    for key, part in parts:
+        row = _agreement(part, dict(zip(names, map(str, key), strict=True)), settings=settings)
+        if over != ITEMS:
+            row = _redrawn(
+                row,
+                kept.table.join(part.select(UNIT).unique(), on=UNIT, nulls_equal=True),
+                over=over,
+                settings=settings,
+            )
+            why += [] if row.alpha_low is not None else [TOO_FEW.format(group=" ".join(row.group.values()))]
+        rows.append(row)
+    return Results(tuple(rows), notes=(*_single(kept, counts), *_left_out_by_label(counts), *why))
+
+
+def _redrawn(row: LabelAgreement, labels: pl.DataFrame, *, over: str, settings: IntervalSettings) -> LabelAgreement:
+    """The row with intervals over annotators, or over annotators and clusters; none where too few are known."""
+    people, clusters = labels["annotator"], labels.select(pl.coalesce("cluster", "item")).to_series()
+    few = people.n_unique() < FEWEST_CLUSTERS or (over != PEOPLE and clusters.n_unique() < FEWEST_CLUSTERS)
+    if people.null_count() or few:
+        return replace(row, alpha_low=None, alpha_high=None, ac1_low=None, ac1_high=None)
+    units = labels.select(*UNIT, pl.coalesce("cluster", "item").alias("cluster")).unique(UNIT, maintain_order=True)
+    numbered = labels.drop("cluster").join(units.with_row_index("_unit"), on=UNIT, nulls_equal=True)
+    names = sorted(numbered["label"].unique())
+    label = numbered["label"].replace_strict({name: number for number, name in enumerate(names)}).to_numpy()
+    entries = GivenLabels(
+        numbered["_unit"].to_numpy().astype(np.int64),
+        label,
+        numbered["annotator"].to_list(),
+        units["cluster"].to_list(),
+    )
+    (low, high), (ac1_low, ac1_high) = draw_agreement(entries, over=over, settings=settings)
+    return replace(row, alpha_low=low, alpha_high=high, ac1_low=ac1_low, ac1_high=ac1_high)
 
 
 def _compared(counts: pl.DataFrame) -> pl.DataFrame:

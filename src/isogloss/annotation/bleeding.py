@@ -3,24 +3,27 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from .. import languages, registry
 from ..analysis.alignment import NOTHING, align
 from ..analysis.differences import Difference, paired_test, unpaired_test
 from ..analysis.groups import check_rows, group_rows
-from ..analysis.intervals import IntervalSettings, clusters_needed, fewest, too_few
-from ..analysis.measures import check_mode, contribution
+from ..analysis.intervals import IntervalSettings, clusters_needed, fewest, find_interval, too_few
+from ..analysis.item_values import UNIT, values_by_item, with_unit
+from ..analysis.measures import check_mode, contribution, fitting_metrics
 from ..errors import IsoglossError, UnknownName
-from ..metrics import Metric
+from ..metrics import Metric, from_sums, ratio
 from ..reports.text.annotators import known_grid
 from ..reports.text.views import View, view_of
 from ..results import Results
-from ..scores import Scored
+from ..scores import KEY, Scored
 from ..stats import RESAMPLES
 from .labels import LabelTable, share_of_label
 
 KNOWN = "known_stereotype"  # the column: yes, no, or empty where nobody was asked
+SHARE = "known_share"  # the share of the people asked who know it, as text
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,17 @@ class KnownRule:
 class KnownDifference:
     """A metric where the stereotype is known and where it is not, and the second minus the first with its 95 % interval.
 
-    There is an interval only with enough clusters on each side; otherwise `why` says which side has too few.
+    `all` is the metric over all items with labels, `weighted` the same with each item weighted by the share of people
+    who know it (only for metrics that are means over items). There is an interval of the difference only with enough
+    clusters on each side; otherwise `why` says which side has too few.
     """
 
     group: Mapping[str, str]
     metric: str
+    all: float
+    weighted: float | None
+    weighted_low: float | None
+    weighted_high: float | None
     known: float
     unknown: float
     difference: float
@@ -70,8 +79,11 @@ def join_known(scored: Scored, labels: LabelTable, *, rule: KnownRule | None = N
             raise UnknownName("place", rule.place, places.to_list())
         shares = shares.filter(pl.col("language") == rule.place)
     column = pl.when(pl.col("share") > rule.share).then(pl.lit("yes")).otherwise(pl.lit("no"))
-    known = shares.select(_comparable("language", rule.place).alias("_language"), column.alias(KNOWN), id="item")
-    table = scored.table.drop(KNOWN, strict=False).with_columns(_comparable("language", rule.place).alias("_language"))
+    share = pl.col("share").cast(pl.String).alias(SHARE)
+    known = shares.select(_comparable("language", rule.place).alias("_language"), column.alias(KNOWN), share, id="item")
+    table = scored.table.drop(KNOWN, SHARE, strict=False).with_columns(
+        _comparable("language", rule.place).alias("_language")
+    )
     joined = table.join(known, on=["id", "_language"], how="left", maintain_order="left", nulls_equal=True)
     if joined[KNOWN].null_count() == joined.height:
         raise IsoglossError("No scored item has a label: ids and languages of scores and labels do not meet.")
@@ -103,8 +115,14 @@ def measure_bleeding(
         sides = [part.filter(pl.col(KNOWN) == value) for value in ("no", "yes")]
         if all(side.height for side in sides):
             rows.append(_difference(sides, metric, group=group, mode=mode, settings=settings))
+    differences = tuple(row for row in rows if row is not None)
+    if not differences:
+        fitting = ", ".join(fitting_metrics(table))
+        raise IsoglossError(
+            f"No model has '{metric}' both where the stereotype is known and where it is not. Metrics of these scores: {fitting}."
+        )
     return Results(
-        tuple(row for row in rows if row is not None),
+        differences,
         notes=(f"{lost} items have no label and were left out",) if lost else (),
     )
 
@@ -125,9 +143,32 @@ def _difference(
     else:
         compare = unpaired_test if aligned.common == NOTHING else paired_test
         test = compare(*aligned.sides, bounds=chosen.bounds, settings=settings)
-    values = (known.value, unknown.value, unknown.value - known.value)
+    whole = contribution(chosen, pl.concat(sides), mode=mode)
+    weighted = _weighted(pl.concat(sides), metric, mode=mode, settings=settings)
+    everything = whole.value if whole is not None else float("nan")
+    values = (everything, *weighted, known.value, unknown.value, unknown.value - known.value)
     counts = (known.n, unknown.n, len(known.clusters), len(unknown.clusters))
     return KnownDifference(group, metric, *values, test.low, test.high, test.p, *counts, test.why)
+
+
+def _weighted(
+    rows: pl.DataFrame, metric: str, *, mode: str, settings: IntervalSettings
+) -> tuple[float | None, float | None, float | None]:
+    """The mean over items, each weighted by the share of people who know it, with its interval over clusters."""
+    try:
+        values = values_by_item(with_unit(rows, KEY), metric, mode=mode)
+    except IsoglossError:
+        return None, None, None
+    facts = with_unit(rows, KEY).select(UNIT, "cluster", pl.col(SHARE).cast(pl.Float64).alias("known")).unique(UNIT)
+    joined = values.join(facts, on=UNIT, maintain_order="left")
+    weights = joined["weight"].to_numpy() * joined["known"].to_numpy()
+    if not weights.sum() > 0:
+        return None, None, None
+    sums = np.column_stack([weights * joined["value"].to_numpy(), weights])
+    chosen: Metric = registry.get("metric", metric)
+    mean = from_sums(sums, joined["cluster"], finish=ratio, n=joined.height)
+    interval = find_interval(mean, settings, bounds=chosen.bounds)
+    return mean.value, interval.low, interval.high
 
 
 @view_of.register

@@ -8,7 +8,7 @@ from ..errors import BadData
 from ..files.cell_values import several, yes_or_no
 from ..items import BLANK, Item
 from .item_changes import CONTEXT, TARGET, fields_of
-from .sheets import ELICITED, VERDICTS, read_sheet
+from .sheets import ELICITED, VERDICTS, list_problems, read_sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +25,43 @@ class Review:
 
 
 def read_reviews(path: Path, items: Mapping[str, Item], *, gone: Collection[str] = ()) -> list[Review]:
-    """The reviews in a sheet; a row without a verdict and without a fix was not reviewed, a dropped item may be in it."""
-    reviews = []
+    """The reviews in a sheet; a row without a verdict and without a fix was not reviewed, a dropped item may be in it.
+
+    Every row that cannot be used is named at once.
+    """
+    reviews, problems = [], list[BadData]()
     for line, row in read_sheet(path):
         if "id" not in row or "verdict" not in row:
             raise BadData(path, 1, "a review sheet needs the columns 'id' and 'verdict'. Export it again.")
-        item = items.get(row["id"])
-        if item is None and row["id"] not in gone:
-            raise BadData(path, line, f"no item '{row['id']}' in this translation. Import it where it was exported.")
-        verdict = _verdict(row, where=(path, line))
-        if not verdict:
+        try:
+            review = _review(row, items, gone=gone, where=(path, line))
+        except BadData as error:
+            problems.append(error)
             continue
-        fixes = _fixes(item, row, where=(path, line)) if item is not None else {}
-        reviewer = row.get("reviewer") or path.stem
-        details = (row.get("comment", ""), _answers(row, where=(path, line)), row.get("background", ""))
-        reviews.append(Review(row["id"], reviewer, verdict, fixes, *details))
+        if review is not None:
+            reviews.append(review)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise BadData(path, None, list_problems([(error.line or 0, error.problem.rstrip(".")) for error in problems]))
     return reviews
+
+
+def _review(
+    row: Mapping[str, str], items: Mapping[str, Item], *, gone: Collection[str], where: tuple[Path, int]
+) -> Review | None:
+    """What a row says about its item; None where it says nothing."""
+    path, line = where
+    item = items.get(row["id"])
+    if item is None and row["id"] not in gone:
+        raise BadData(path, line, f"no item '{row['id']}' in this translation. Import it where it was exported.")
+    verdict = _verdict(row, where=where)
+    if not verdict:
+        return None
+    fixes = _fixes(item, row, where=where) if item is not None else {}
+    answers = _answers(row, where=where)
+    reviewer = row.get("reviewer") or path.stem
+    return Review(row["id"], reviewer, verdict, fixes, row.get("comment", ""), answers, row.get("background", ""))
 
 
 def _verdict(row: Mapping[str, str], *, where: tuple[Path, int]) -> str:

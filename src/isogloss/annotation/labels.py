@@ -1,16 +1,18 @@
 """Labels by people as one long table: item, candidate, question, annotator, label, and what is known about the item."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import langcodes
 import polars as pl
 
-from .. import languages
-from ..errors import IsoglossError, UnknownName
+from .. import languages, registry
+from ..errors import BadData, IsoglossError, UnknownName
 from ..files.layout import write_atomically
+from ..files.rows import read_rows
 
 COLUMNS = ("item", "candidate", "question", "annotator", "label")
 CONTEXT = ("language", "category", "target", "cluster", "text")  # facts about the item, repeated in each of its rows
@@ -31,6 +33,14 @@ class LabelTable:
 
     def __len__(self) -> int:
         return self.table.height
+
+
+@dataclass(frozen=True, slots=True)
+class LabelLayout:
+    """A layout of files with labels: whether columns are its own, and how a file is read."""
+
+    recognise: Callable[[frozenset[str]], bool]
+    parse: Callable[[Path, str | None], LabelTable]
 
 
 def make_labels(rows: Iterable[Mapping[str, Any]] | pl.DataFrame) -> LabelTable:
@@ -109,3 +119,17 @@ def write_labels(labels: LabelTable, path: Path) -> Path:
     """The table as CSV, without the columns of context that are empty; `read_labels` reads it back."""
     kept = [name for name in CONTEXT if labels.table[name].null_count() < labels.table.height]
     return write_atomically(path, labels.table.select(*COLUMNS, *kept).write_csv())
+
+
+def read_labels(path: Path | str, *, layout: str | None = None, language: str | None = None) -> LabelTable:
+    """The labels of a CSV, TSV, XLSX, JSON, JSON lines or Parquet file; the layout is recognised unless it is named."""
+    file, layouts = Path(path), registry.load_all("label_layout")
+    if layout is not None and layout not in layouts:
+        raise UnknownName("layout", layout, layouts)
+    columns = frozenset(name for _, row in islice(read_rows(file), 1) for name in row)
+    fitting = [name for name, known in layouts.items() if known.recognise(columns) and layout in (None, name)]
+    if not fitting:
+        named = f"the layout '{layout}'" if layout else f"any of the layouts {', '.join(layouts)}"
+        raise BadData(file, 1, f"the columns {', '.join(sorted(columns)) or '(none)'} do not fit {named}.")
+    labels: LabelTable = layouts[fitting[0]].parse(file, language)
+    return labels

@@ -7,22 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..atomic_files import write_file
 from ..errors import BadData, IsoglossError
 from ..languages import describe, resolve
-from ..sealing import write_file
 from ..templates.checks import sets_path
 from ..templates.features import USES
 from ..templates.grammar import BadTemplate, parse_template
 from ..templates.lexicon import Lexicon
 from ..templates.vocabulary import MAIN
-from .sheets import VERDICT_COLUMNS, VERDICTS, read_sheet, write_sheet
+from .sheets import VERDICT_COLUMNS, VERDICTS, SheetForm, list_problems, read_sheet, write_sheet
 from .speaker_rows import FORM, PROMPT, SENTENCE, WORDING, review_rows
 
 # what a speaker needs first, and what only the program needs last, beyond the edge of the screen
 REVIEW = ("kind", "english", "features", "text", "text fix", *VERDICT_COLUMNS, "stands for", "where", "id")
 SLOTS = re.compile(r"\{[a-z]+\}")
 GUIDE = Path(__file__).parent.parent / "data" / "speaker_guide.toml"
-MOST = 20  # problems of a sheet that are listed; more of them are one mistake made everywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def write_review(path: Path, language: str, *, folder: Path | None = None, kinds
     """Write the sheet for speakers of a language, and give its number of rows."""
     known = describe(resolve(language))
     rows = review_rows(known.tag, folder=folder, kinds=kinds)
-    write_sheet(path, rows, columns=REVIEW, rtl=known.direction == "rtl", guide=guide_lines(known.tag))
+    write_sheet(path, rows, form=SheetForm(REVIEW, known.direction == "rtl", guide_lines(known.tag)))
     return len(rows)
 
 
@@ -60,22 +59,22 @@ def read_review(path: Path, current: Iterable[Mapping[str, str]]) -> TemplateRev
     known: dict[tuple[str, ...], set[str]] = {}
     for row in current:
         known.setdefault(_key(row), set()).add(row["text"])
-    rows, problems, forms = [], list[str](), dict[str, Counter[str]]()
+    rows, problems, forms = [], list[tuple[int, str]](), dict[str, Counter[str]]()
     for line, cells in read_sheet(path):
         row = {name: cells.get(name, "") for name in REVIEW}
+        row["verdict"] = row["verdict"].strip().casefold()
         if not row["verdict"] and not row["text fix"]:
             continue
         problem = _row_problem(row, known)
         if problem:
-            problems.append(f"line {line}: {problem}")
+            problems.append((line, problem))
             continue
         row["reviewer"] = row["reviewer"] or path.stem
         rows.append(row)
         if row["kind"] == FORM:
             forms.setdefault(row["where"], Counter())[row["reviewer"]] += 1
     if problems:
-        more = [f"and {len(problems) - MOST} more"] if len(problems) > MOST else []
-        raise BadData(path, None, "; ".join([*problems[:MOST], *more]) + ". Correct these cells and read it again.")
+        raise BadData(path, None, list_problems(problems))
     if not rows:
         raise IsoglossError(f"No row of {path} has a verdict. Fill in the column 'verdict', or give a new file name.")
     return TemplateReview(tuple(rows), forms)
@@ -114,6 +113,7 @@ def apply_review(review: TemplateReview, lexicon: Lexicon, *, folder: Path) -> i
 
     A file that the folder lacks is read from what ships and written into the folder; what ships never changes.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     changed = _apply_wordings(review, lexicon.language, folder=folder)
     for name, reviewers in review.forms.items():
         vocabulary = lexicon.vocabularies[name]
@@ -131,11 +131,11 @@ def apply_review(review: TemplateReview, lexicon: Lexicon, *, folder: Path) -> i
 
 
 def _apply_wordings(review: TemplateReview, language: str, *, folder: Path) -> int:
-    """Put corrected templates in the place of the old ones in the folder's file of sets."""
+    """Put corrected templates in the place of the old ones in the folder's file of sets, which is begun if it is missing."""
     rows = [row for row in review.corrections if row["kind"] == WORDING]
-    if not rows:
-        return 0
     own = folder / "sets.toml"
+    if not rows and own.exists():
+        return 0
     text = (own if own.exists() else sets_path(language)).read_text(encoding="utf-8")
     changed = 0
     for row in rows:

@@ -129,7 +129,7 @@ def _option_patterns(raw: Mapping[str, Sequence[str]]) -> tuple[re.Pattern[str],
             rf"\b(?P<preposition>\w+)\s+{first}\s+{either}\s+(?P=preposition)\s+{second}",
             rf"{one}{first}[,;.]?\s*{two}{second}",
             rf"^[ \t]*(?:{one})?{first}[.,]?[ \t]*\n\s*(?:{two})?{second}[.]?[ \t]*$",
-            rf"^(?P<heading>[^\n:]*):\s*{first}\s*[,;،、]\s*{second}[.。]?[ \t]*$",
+            rf"^(?P<heading>[^\n:]*):\s*{first}\s*[,;،、]\s*{second}(?:[.。](?=\s)|[.。]?[ \t]*$)",
         )
     )
 

@@ -1,4 +1,4 @@
-"""Choice readings: which of the labelled options an answer picks, or why it picks none."""
+"""Choice readings: which of the labeled options an answer picks, or why it picks none."""
 
 import re
 import unicodedata

@@ -15,7 +15,7 @@ NO_PLACE = -1
 
 @dataclass(frozen=True, slots=True)
 class ChoiceAnswer:
-    """One answer to labelled options; `shown` are the candidates' ids in the order of the labels, `roles` and `options` theirs.
+    """One answer to labeled options; `shown` are the candidates' ids in the order of the labels, `roles` and `options` theirs.
 
     `candidate` is the one that was shown first: a record belongs to a candidate of its item.
     """

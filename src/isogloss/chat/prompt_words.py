@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..languages import Language
 
 PROMPTS = ("stereotype", "agree", "disagree")
-STEREOTYPE_PROMPT = PROMPTS[0]
+STEREOTYPE_PROMPT, DISAGREE_PROMPT = PROMPTS[0], PROMPTS[2]
 WORDS = ("yes", "no")
 LISTS = (
     "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "joiners", "both",

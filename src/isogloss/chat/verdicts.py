@@ -10,8 +10,19 @@ import polars as pl
 from .. import languages
 from .answer_words import AnswerWords, AskedPrompts, answer_words_of, find_phrase, phrases_within, start_phrase
 from .final_answer import extract_answer
-from .readings import EMPTY, NO, OFF_TOPIC, OTHER_LANGUAGE, RESTATED, YES, AnswerReading
-from .sentence_rules import ENGLISH, PLAIN, answer_phrase, is_hypothetical, is_question, read_meaning, read_sentence
+from .prompt_words import DISAGREE_PROMPT
+from .readings import EMPTY, NO, OFF_TOPIC, OTHER_LANGUAGE, RESTATED, STANCE_AGAINST_WORD, YES, AnswerReading
+from .sentence_rules import (
+    ENGLISH,
+    PLAIN,
+    answer_phrase,
+    is_hypothetical,
+    is_question,
+    read_meaning,
+    read_sentence,
+    stance_phrase,
+)
+from .statement_rules import compare_with_statement
 from .text_normalisation import AnswerSentence, cut_sentences, cut_words, normalise, script_of
 
 MENTION = re.compile(r"^[\s*]*[\"'“”‘’«「『]\s*\w{1,5}\s*[\"'“”‘’»」』][ \t]+\w")
@@ -19,6 +30,9 @@ CHOICE = re.compile(r"(?:^|\n)(?P<heading>[^\n]*?)\(?\b(?P<number>\d{1,2}|[a-d])
 CLOSING, CLOSING_LETTERS = 6, 14  # words of a clause that is a stance alone: 'ich stimme dieser Aussage nicht zu'
 UNFINISHED_LINE = re.compile(r"\n[^\n]*[,،]\s*$")
 CONCLUSION = 2  # words of a clause that ends with the answer: 'therefore no'
+TICKED = re.compile(r"[(\[]\s*[x✓✔]\s*[)\]]\s*(?P<option>[^\n(\[]+)")
+EMPTY_BOX = re.compile(r"[(\[]\s*[)\]]")
+SHORTEST = 8  # letters; a shorter answer cannot say the statement again
 FIRST_WORDS, FIRST_LETTERS = 10, 24  # as many tokens as the paper reads
 
 
@@ -26,25 +40,35 @@ def read_answers(answers: pl.DataFrame, asked: AskedPrompts | None = None) -> pl
     """The answers with the columns `verdict` and `rule`, and `opening_verdict`, read from the first ten tokens alone.
 
     `asked` are the prompts that were asked, if not our own. A text that is null was not asked for and has no verdict.
+    Where the answers have a column `statement`, an answer that says the statement again is compared with it.
     """
+    if "statement" not in answers.columns:
+        answers = answers.with_columns(statement=pl.lit(None, dtype=pl.String))
     verdicts: list[tuple[str | None, str | None, str | None]] = []
-    for text, opening, language, prompt in answers.select("text", "opening", "language", "prompt").iter_rows():
+    columns = ("text", "opening", "language", "prompt", "statement")
+    for text, opening, language, prompt, statement in answers.select(columns).iter_rows():
         if text is None:
             verdicts.append((None, None, None))
             continue
         answer = extract_answer(text)
-        reading = interpret_answer(answer, language=language, prompt=prompt, asked=asked)
+        about = statement or "" if prompt == DISAGREE_PROMPT and answer[SHORTEST:] else ""  # else it decides nothing
+        reading = interpret_answer(answer, language=language, prompt=prompt, asked=asked, statement=about)
         if opening is None or answer != text.strip():
             opening = first_words(answer, spaced=languages.describe(language).spaces)
-        cut = reading if opening == answer else interpret_answer(opening, language=language, prompt=prompt, asked=asked)
+        cut = reading
+        if opening != answer:
+            cut = interpret_answer(opening, language=language, prompt=prompt, asked=asked, statement=about)
         verdicts.append((reading.verdict, reading.rule, cut.verdict))
     names = ["verdict", "rule", "opening_verdict"]
-    return answers.hstack(pl.DataFrame(verdicts, schema=dict.fromkeys(names, pl.String), orient="row"))
+    verdicts_table = pl.DataFrame(verdicts, schema=dict.fromkeys(names, pl.String), orient="row")
+    return answers.drop("statement").hstack(verdicts_table)
 
 
-def read_answer(text: str, *, language: str, prompt: str, asked: AskedPrompts | None = None) -> AnswerReading:
+def read_answer(
+    text: str, *, language: str, prompt: str, asked: AskedPrompts | None = None, statement: str = ""
+) -> AnswerReading:
     """What a whole answer says; where it holds a thought, a box or JSON, its final answer is read."""
-    return interpret_answer(extract_answer(text), language=language, prompt=prompt, asked=asked)
+    return interpret_answer(extract_answer(text), language=language, prompt=prompt, asked=asked, statement=statement)
 
 
 def first_words(text: str, *, spaced: bool) -> str:
@@ -55,8 +79,22 @@ def first_words(text: str, *, spaced: bool) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def interpret_answer(text: str, *, language: str, prompt: str, asked: AskedPrompts | None = None) -> AnswerReading:
+def interpret_answer(
+    text: str, *, language: str, prompt: str, asked: AskedPrompts | None = None, statement: str = ""
+) -> AnswerReading:
     """What the text of an answer to that prompt says, and by which rule."""
+    reading = _interpret(text, language=language, prompt=prompt, asked=asked)
+    if not statement or reading.rule != "word" or prompt != DISAGREE_PROMPT:
+        return reading
+    lexicon = answer_words_of(language, asked)
+    tidied = _without_options(_without_prompt(normalise(text), lexicon, prompt=prompt), lexicon)
+    bare = [_without_openers(sentence, lexicon) for sentence in cut_sentences(tidied)]
+    spoken = [sentence for sentence in bare if sentence.clauses]
+    return compare_with_statement(reading, spoken, lexicon=lexicon, statement=statement) if spoken else reading
+
+
+def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | None) -> AnswerReading:
+    """What the text says on its own, without the statement."""
     lexicon = answer_words_of(language, asked)
     whole = normalise(text)
     tidied = _without_options(_without_prompt(whole, lexicon, prompt=prompt), lexicon)
@@ -74,11 +112,13 @@ def interpret_answer(text: str, *, language: str, prompt: str, asked: AskedPromp
     # a line that ends with a comma goes on: 'Ja,' on the last line of a text that was cut is no answer alone
     complete = sentences[:-1] if UNFINISHED_LINE.search(tidied) else sentences
     later = _read_last(complete, lexicon, prompt=prompt)
-    if later is not None and (first is None or first.verdict == OFF_TOPIC or later.rule == "label"):
-        return later
     closing = _read_closing(sentences, lexicon, prompt=prompt)
+    if later is not None and (first is None or first.verdict == OFF_TOPIC or later.rule == "label"):
+        return closing or later  # 'Of course, they can. Hence, I disagree.'
     if closing is not None and (first is None or first.rule != "stance" or len(sentences[0].words) > CLOSING):
         return closing
+    if first is None and (after := _read_after(bare[1:], lexicon, prompt=prompt)):
+        return AnswerReading(after, "after")
     if restated and (first is None or first.verdict == OFF_TOPIC):
         return AnswerReading(RESTATED, "options")
     if first is not None:
@@ -118,7 +158,7 @@ def _read_last(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, pro
         following = sentences[number + 1] if number + 1 < len(sentences) else None
         reading = read_sentence(bare, lexicon, prompt=prompt, following=following)
         if reading is not None and reading.verdict in (YES, NO):
-            rule = reading.rule if reading.rule == "stance against word" else ""
+            rule = reading.rule if reading.rule == STANCE_AGAINST_WORD else ""
             return AnswerReading(reading.verdict, rule or ("label" if bare != sentence else "later"))
     return None
 
@@ -134,6 +174,16 @@ def _read_closing(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, 
         return None
     meant = read_meaning([clause], lexicon, prompt=prompt)
     return AnswerReading(meant, "closing") if meant in (YES, NO) else None
+
+
+def _read_after(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, prompt: str) -> str | None:
+    """What the sentences after a greeting or a comment say, where they all say the same: 'Good question! I disagree with it.'"""
+    meanings = {
+        read_meaning(sentence.clauses, lexicon, prompt=prompt)
+        for sentence in sentences
+        if not is_hypothetical(sentence, lexicon) and not is_question(sentence, lexicon, prompt=prompt)
+    } - {None}
+    return next(iter(meanings)) if len(meanings) == 1 and meanings <= {YES, NO} else None
 
 
 def _answers_prompt(sentence: AnswerSentence, before: AnswerSentence, *, lexicon: AnswerWords, prompt: str) -> bool:
@@ -191,7 +241,7 @@ def _without_prompt(tidied: str, lexicon: AnswerWords, *, prompt: str) -> str:
 
 
 def _without_options(tidied: str, lexicon: AnswerWords) -> str:
-    """The text without 'Yes / No', 'yes or no', '1. Yes 2. No' and the like; a number chosen afterwards becomes its word."""
+    """The text without 'Yes / No', '1. Yes 2. No' and the like; a number chosen afterwards becomes its word."""
     numbered: dict[str, str] = {}
 
     def cut(match: re.Match[str]) -> str:
@@ -203,6 +253,9 @@ def _without_options(tidied: str, lexicon: AnswerWords) -> str:
         numbered.update({groups.get(f"number_of_{name}") or "": groups[name] for name in ("first", "second")})
         return "\n"
 
+    ticked = TICKED.findall(tidied) if EMPTY_BOX.search(tidied) else ()
+    if len(ticked) == 1:  # '( ) Yes (x) No'
+        return str(ticked[0])
     for pattern in lexicon.options:
         tidied = pattern.sub(cut, tidied)
     return _name_choice(tidied, numbered, lexicon=lexicon)
@@ -224,7 +277,8 @@ def _without_openers(first: AnswerSentence, lexicon: AnswerWords) -> AnswerSente
     clauses = list(first.clauses)
     while clauses:
         opener = start_phrase(clauses[0], lexicon.starts["openers"])
-        if not opener or len(answer_phrase(clauses[0], lexicon)) > len(opener):
+        starts = (answer_phrase(clauses[0], lexicon), stance_phrase(clauses[0], lexicon))
+        if not opener or max(map(len, starts)) > len(opener):  # 'I think so too' is more than 'I think'
             break
         clauses[0] = clauses[0][len(opener) :]
         clauses = clauses if clauses[0] else clauses[1:]

@@ -1,6 +1,6 @@
 """Checks of the data itself: what each looks for, how severe it is, and which items it finds."""
 
-from .all_checks import ALL, READING, SEVERITIES, Check, doubtful_items, find_changed, find_problems
+from .all_checks import ALL, READING, SEVERITIES, Check, find_changed, find_problems
 from .language_checks import notice_language
 from .report import check_items, checks_as_text, problem_rows, problems_by_target
 
@@ -11,7 +11,6 @@ __all__ = [
     "Check",
     "check_items",
     "checks_as_text",
-    "doubtful_items",
     "find_changed",
     "find_problems",
     "notice_language",

@@ -1,19 +1,14 @@
 """The table of all checks, and those that are made whenever data is read."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
-
-import numpy as np
-import polars as pl
 
 from .. import registry
-from ..items import BLANK, Item, Problem
-from ..packed_items import PackedItems
+from ..items import Item, Problem
 from ..templates.contrasts import template_differs
 from . import candidates, language_checks, text_checks
 from .check import ERROR, NOTE, SEVERITIES, Check, each, each_in, each_text
 
-__all__ = ["ALL", "READING", "SEVERITIES", "Check", "doubtful_items", "find_changed", "find_problems"]
+__all__ = ["ALL", "READING", "SEVERITIES", "Check", "find_changed", "find_problems"]
 
 
 def unfit_items(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
@@ -101,34 +96,6 @@ def _whole_texts(item: Item) -> list[str]:
         item.context or "",
         *(text for candidate in item.candidates for text in (candidate.text, candidate.word or "")),
     ]
-
-
-def doubtful_items(items: PackedItems) -> list[Item]:
-    """Those of packed items in which READING may find something.
-
-    It finds nothing where all is plain ASCII without special tokens, BLANK occurs once at most, the words fill it and the candidates differ.
-    """
-    doubtful: list[Item] = []
-    for table in items.tables:
-        contexts, candidates = table.items["context"], table.candidates
-        each = candidates.height // max(1, len(contexts))
-        if each * len(contexts) != candidates.height or contexts.null_count():
-            doubtful += table.unpack()
-            continue
-        context, word = pl.col("context"), pl.col("word")
-        rows = candidates.with_columns(context=contexts.gather(np.repeat(np.arange(len(contexts)), each)))
-        facts = rows.select(
-            own=pl.coalesce("word", "text"),
-            odd=pl.concat_str("context", pl.coalesce("word", "text")).str.contains(f"[^ -~]|{text_checks.SPECIAL}")
-            | (context.str.count_matches(BLANK, literal=True) > 1)
-            | (word.is_not_null() & (context.str.replace(BLANK, word, literal=True) != pl.col("text"))),
-        )
-        odd = facts["odd"].to_numpy().reshape(-1, each).any(1)
-        words = [facts["own"].gather_every(each, offset) for offset in range(each)]
-        for first, second in combinations(words, 2):
-            odd |= (first == second).to_numpy()
-        doubtful += table.choose(np.flatnonzero(odd), each=each).unpack()
-    return doubtful
 
 
 def find_problems(items: Iterable[Item], checks: tuple[Check, ...] = READING) -> tuple[Problem, ...]:

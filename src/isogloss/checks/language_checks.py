@@ -4,16 +4,18 @@ import importlib.util
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from .. import languages
 from ..chat.text_normalisation import script_of
+from ..errors import require
 from ..items import BLANK, Item, Problem
 from ..languages import Language
 from .check import fold, is_cloze, texts
-from .identification import find_foreign, supported
 
 ENOUGH_LETTERS = 40
+SURE = 0.99  # a lower probability names too many short sentences of close languages
 SCRIPTS = {  # by ISO 15924 code, the first words of the Unicode names of its letters
     "Arab": ("ARABIC",), "Armn": ("ARMENIAN",), "Beng": ("BENGALI",), "Cyrl": ("CYRILLIC",), "Deva": ("DEVANAGARI",),
     "Ethi": ("ETHIOPIC",), "Geor": ("GEORGIAN",), "Grek": ("GREEK",), "Gujr": ("GUJARATI",), "Guru": ("GURMUKHI",),
@@ -96,7 +98,11 @@ def notice_language(items: Sequence[Item]) -> dict[str, tuple[int, tuple[Problem
 def no_identifier() -> str | None:
     """Why the language of a text cannot be told here, or nothing."""
     spec = importlib.util.find_spec("py3langid")
-    return None if spec else "not checked: the library 'py3langid' is missing: pip install \"isogloss[translate]\""
+    return (
+        None
+        if spec
+        else "not checked: the library 'py3langid' is missing: pip install \".[translate]\" in your copy of Isogloss"
+    )
 
 
 def article_clash(item: Item, language: Language) -> str | None:
@@ -147,3 +153,25 @@ def _sound_clash(article: str, word: str, *, rules: Mapping[str, Any]) -> bool:
         return False
     is_vowel = word[0] in vowels
     return article in sounds.get("consonant" if is_vowel else "vowel", ())
+
+
+@cache
+def load_identifier() -> Any:
+    """py3langid's identifier, with probabilities."""
+    langid = require("py3langid.langid", extra="translate")
+    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+
+
+@cache
+def supported() -> frozenset[str]:
+    """The languages that can be identified."""
+    return frozenset(load_identifier().labels)
+
+
+def find_foreign(texts: Sequence[str], expected: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The index of each text that is surely in another language than expected, and that language."""
+    identifier = load_identifier()
+    for index, (text, language) in enumerate(zip(texts, expected, strict=True)):
+        guess, probability = identifier.classify(text)
+        if guess != language and probability >= SURE:
+            yield index, str(guess)

@@ -44,7 +44,7 @@ def quotes(text: str) -> str | None:
     if inside:
         return f"a word contains a double quote: '{_around(text, inside.start())}'"
     if text.count('"') % 2:
-        return f"an odd number of double quotes: '{text}'"
+        return f"an unpaired double quote: '{text}'"
     for left, right in PAIRS.items():
         if left in text and text.count(left) > text.count(right):
             return f"'{left}' is not closed by '{right}': '{text}'"
@@ -59,7 +59,7 @@ def spaces(item: Item) -> str | None:
         if " ".join(pieces) == text and MARKS.isdisjoint(pieces):
             continue
         if SPACES.search(text) or before.search(text):
-            return f"odd spaces: '{text}'"
+            return f"unusual spaces: '{text}'"
     return None
 
 
@@ -70,7 +70,7 @@ def odd_characters(text: str) -> str | None:
     for letter in text:
         kind = unicodedata.category(letter)
         if letter == "\ufffd" or (kind in ("Cc", "Cf", "Co", "Cn") and letter not in JOINERS + "\t\n\r\u200e\u200f"):
-            return f"an invisible or odd character, U+{ord(letter):04X}"
+            return f"an invisible or unusual character, U+{ord(letter):04X}"
     return None
 
 

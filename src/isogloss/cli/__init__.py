@@ -12,9 +12,10 @@ from typing import Any, TextIO
 import typer
 
 from ..errors import IsoglossError, without_controls
-from ..files.hub import report as report_download
-from . import ask, change, data, examples, look, measure, model, options, plan, score, templates
+from ..files.hub import on_message
+from . import ask, change, data, examples, labels, measure, model, options, output, plan, score, templates
 from .commands import add_commands, load_commands
+from .messages import say
 
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
@@ -43,15 +44,17 @@ PANELS: dict[str, dict[str, Any]] = {
         "structure": measure.structure,
         "mixed": measure.mixed,
         "explain": measure.explain,
+        "verdicts": labels.verdicts,
+        "labels": labels.app,
     },
     "Look": {
-        "report": look.report,
-        "figure": look.figure,
-        "table": look.table,
-        "cite": look.cite,
-        "methods": look.methods,
-        "show": look.show,
-        "list": look.list_known,
+        "report": output.report,
+        "figure": output.figure,
+        "table": output.table,
+        "cite": output.cite,
+        "methods": output.methods,
+        "show": output.show,
+        "list": output.list_known,
     },
     "Data": {"data": data.app, "templates": templates.app},
     "Models and languages": {"model": model.models, "language": model.languages},
@@ -105,21 +108,19 @@ class Screen:
 def main() -> None:
     """Run the command line; a user's mistake prints one line and exits with status 2."""
     os.environ.setdefault("TQDM_DISABLE", "1")  # bars of other libraries
-    report_download.set(lambda line: typer.echo(line, err=True))
-    warnings.showwarning = lambda message, *rest, **more: typer.echo(
-        f"Warning: {without_controls(str(message))}", err=True
-    )
+    on_message.set(say)
+    warnings.showwarning = lambda message, *rest, **more: say(f"Warning: {without_controls(str(message))}")
     try:
         with redirect_stdout(Screen(sys.stdout) if sys.stdout.isatty() else sys.stdout):
             status = app(standalone_mode=False, prog_name="isogloss") or 0
         if status == INTERRUPTED:
             resumes = any(word in RESUMING for word in sys.argv[1:3])
-            typer.echo(f"Stopped.{' What is finished is kept; the same command resumes.' if resumes else ''}", err=True)
+            say(f"Stopped.{' What is finished is kept; the same command resumes.' if resumes else ''}")
         sys.exit(status)
     except IsoglossError as error:
         if "--debug" in sys.argv:
             raise
-        typer.echo(f"Error: {error}", err=True)
+        say(f"Error: {error}")
         sys.exit(2)
     except typer.Abort:
         sys.exit(INTERRUPTED)
@@ -130,7 +131,7 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         where = f" {str(error.filename)[:200]}" if error.filename else ""
-        typer.echo(f"Error: Cannot read or write{where} ({error.strerror or type(error).__name__}).", err=True)
+        say(f"Error: Cannot read or write{where} ({error.strerror or type(error).__name__}).")
         sys.exit(2)
     except Exception as error:
         if not hasattr(error, "format_message"):
@@ -140,7 +141,7 @@ def main() -> None:
             sys.exit(0)
         context = getattr(error, "ctx", None)
         command, end = context.command_path if context else "isogloss", "" if message.endswith((".", ")", "?")) else "."
-        typer.echo(f"Error: {message}{end} See: {command} --help", err=True)
+        say(f"Error: {message}{end} See: {command} --help")
         sys.exit(2)
 
 

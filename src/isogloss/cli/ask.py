@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from . import options
+from .messages import say
 from .score import print_study
 
 if TYPE_CHECKING:
@@ -67,25 +68,26 @@ def ask(
     columns: list[str] = options.Columns,
     encoding: str = options.Encoding,
     reader: str = options.Reader,
-    form: options.AnyFormat = options.Format,
+    output_format: options.AnyFormat = options.Format,
 ) -> None:
     """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
     options.announce("reading the data")
     loading = options.read_loading(locals())
+    from ..analysis.intervals import IntervalSettings
     from ..files.sources import read
     from ..progress import progress_bars
-    from ..studies.plan import plan_evaluation, take_sample
+    from ..studies.plan import plan_evaluation
     from ..studies.run import execute
 
     named = options.split_columns(columns, encoding=encoding, reader=reader)
-    items = read(data, language=languages, skip_bad=skip_bad, columns=named)
+    items = read(data, language=languages, skip_bad=skip_bad, columns=named, limit=limit, seed=seed)
     plan = plan_evaluation(
         models,
-        take_sample(items, limit, seed=seed),
+        items,
         method="ask",
         options={"seed": str(seed)} | options.split_pairs(option),
         loading=options.at_server(models, served_model, loading=loading),
-        measuring=options.measuring(metrics=None, by=by, mode=mode, seed=seed),
+        measuring=options.measuring(metrics=None, by=by, mode=mode, settings=IntervalSettings(seed=seed)),
     )
     price_in, price_out = options.split_prices(prices)
     if dry_run:
@@ -94,8 +96,10 @@ def ask(
     options.announce_needs(plan, out)
     with progress_bars() as progress:
         result = execute(replace(plan, until=until), out=out, progress=progress)
-    typer.echo(_token_totals(result.runs, price_in=price_in, price_out=price_out, out=out), err=True)
-    print_study(result, f"Look at one item with: isogloss show {out} {plan.cells[0].items[0].id}", form=form)
+    say(_token_totals(result.runs, price_in=price_in, price_out=price_out, out=out))
+    print_study(
+        result, f"Look at one item with: isogloss show {out} {plan.cells[0].items[0].id}", output_format=output_format
+    )
 
 
 def _show_plan(plan: StudyPlan, out: Path, *, price_in: float, price_out: float) -> None:
@@ -104,7 +108,7 @@ def _show_plan(plan: StudyPlan, out: Path, *, price_in: float, price_out: float)
     from ..methods.ask import preview_prompts
     from ..studies.dry_run import forecast_plan
 
-    typer.echo(WARNING, err=True)
+    say(WARNING)
     rows, failures = forecast_plan(plan, out=out, trial=False)
     for row in rows:
         typer.echo(f"{row.model} {row.dataset} {row.language}: {row.items} items, {row.unique} requests")
@@ -113,7 +117,7 @@ def _show_plan(plan: StudyPlan, out: Path, *, price_in: float, price_out: float)
         for prompt, text in preview_prompts(items, cell.options).items():
             typer.echo(f"  {language} {prompt}: " + text.replace("\n", "\n    "))
     for failure in failures:
-        typer.echo(f"{failure.model} {failure.data} {failure.language}: {failure.why}", err=True)
+        say(f"{failure.model} {failure.data} {failure.language}: {failure.why}")
     models, total = len({row.model for row in rows}), sum(row.unique for row in rows)
     tokens, most = sum(row.tokens for row in rows), sum(row.answer_tokens for row in rows)
     cost = ((tokens - most) * price_in + most * price_out) / 1e6

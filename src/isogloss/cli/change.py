@@ -44,7 +44,7 @@ def change(
     ),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
-    form: options.AnyFormat = options.Format,
+    output_format: options.AnyFormat = options.Format,
 ) -> None:
     """Show what changed between runs: flips, groups that moved, and in a series the step where it happened.
 
@@ -56,8 +56,8 @@ def change(
     """
     from .. import library
     from ..analysis import changes, series
+    from ..atomic_files import write_file
     from ..reports.text.change import grid, series_grid
-    from ..sealing import write_file
 
     scored = [library.load(path, data=data or None) for path in runs]
     settings: dict[str, Any] = {"metric": metric, "mode": mode, "resamples": resamples, "seed": seed}
@@ -67,8 +67,8 @@ def change(
     if len(runs) == 2:
         again = library.load(repeat, data=data or None) if repeat else None
         result = changes.change(*scored, by=options.split_names(by), margin=margin, repeat=again, **settings)
-        options.show_table(form, result, grid=grid)
+        options.show_table(output_format, result, grid=grid)
         raise typer.Exit(exit_status(result) if gate else 0)
     if repeat or by or gate:
         raise IsoglossError("--repeat, --by and --gate are for two runs. Give BEFORE and AFTER only.")
-    options.show_table(form, series.trace(scored, **settings), grid=series_grid)
+    options.show_table(output_format, series.trace(scored, **settings), grid=series_grid)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint
-from importlib.util import find_spec
 from typing import Any
 
 import typer
@@ -15,7 +13,11 @@ from .. import registry
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """Commands by name, and the panel of the help that they stand in; `data build` is added to the group `data`."""
+    """Commands by name, and the panel of the help that they are listed in; `data build` is added to the group `data`.
+
+    Another package defines `commands = Commands("Data", {"data scrape": scrape})`, and names it in its `pyproject.toml`:
+    `[project.entry-points."isogloss.commands"]`, `scraper = "my_package.cli:commands"`.
+    """
 
     panel: str
     functions: Mapping[str, Callable[..., Any] | typer.Typer]
@@ -23,17 +25,7 @@ class Commands:
 
 def load_commands() -> Iterator[Commands]:
     """The commands of all satellites that are installed, and of other packages."""
-    for name, point in registry.entry_points_of("command").items():
-        if _is_there(point):
-            yield registry.get("command", name)
-
-
-def _is_there(point: EntryPoint) -> bool:
-    """Whether the module of an entry point exists: a satellite may be left out."""
-    try:
-        return find_spec(point.module) is not None
-    except ModuleNotFoundError:
-        return False
+    yield from registry.load_all("command").values()
 
 
 def add_commands(app: typer.Typer, panel: str, *, functions: Mapping[str, Callable[..., Any] | typer.Typer]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from . import options
+from .messages import say
 
 app = typer.Typer(help="Pull, build, check, translate, import and export data.", no_args_is_help=True)
 
@@ -27,23 +28,21 @@ def check(
     tokenizer: str = typer.Option(
         None, "--tokenizer", metavar="MODEL", help="Also compare token counts, with this model's tokenizer."
     ),
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Check a data set: each check with its severity, the number of problems, and their items."""
+    from .. import registry
     from ..checks import ALL, SEVERITIES, Check, check_items, checks_as_text
     from ..checks.candidates import token_gap
     from ..errors import UnknownName
     from ..files.sources import read
     from ..models.load import open_counter
-    from ..translate.project import is_project, open_project
-    from ..translate.steps import checks_against, untranslated_words
 
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UnknownName("severity", fail_on, SEVERITIES)
     checks: tuple[Check, ...] = ALL
-    if is_project(Path(source)):
-        sources = open_project(Path(source)).sources
-        checks = (*checks_against(sources), untranslated_words(sources)) if sources else ALL
+    for find_checks in registry.load_all("source_check").values():
+        checks = (*checks, *find_checks(Path(source)))
     checks = (*checks, token_gap(open_counter(tokenizer))) if tokenizer else checks
     report = check_items(
         read(
@@ -54,7 +53,7 @@ def check(
         ),
         checks=checks,
     )
-    options.show(form, text=lambda: checks_as_text(report), json=lambda: {"checks": report})
+    options.show(output_format, text=lambda: checks_as_text(report), json=lambda: {"checks": report})
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
     if any(row["count"] and row["severity"] in failing for row in report):
         raise typer.Exit(1)
@@ -76,28 +75,49 @@ Layout = typer.Option(
     "stereoset-predictions",
     "--layout",
     help="The layout of the file: stereoset-predictions, lm-eval (that harness's log of samples), inspect (its .eval "
-    "logs; import only), gest (its score files; import only), bbq (its published answers; import only), lm-eval-bbq (samples of that harness's BBQ; import only), or every-eval-ever (export only).",
+    "logs; import only), gest (its score files; import only), bbq (its published answers; import only), lm-eval-bbq (samples of that harness's BBQ; import only), answers (anybody's chat answers: a table, an Inspect or lm-eval log, DecodingTrust; import only), or every-eval-ever (export only).",
 )
 
 
 @app.command("import")
 def import_scores(
-    file: Path = typer.Argument(help="The file with scores."),
-    data: list[str] = options.Data,
+    file: Path = typer.Argument(help="The file with scores or answers."),
+    data: list[str] = typer.Option(
+        [], "--data", metavar="DATA", help="The data that the file belongs to; answers may do without. May be repeated."
+    ),
     out: Path = typer.Option(Path("runs/imported"), "--out", "-o", metavar="FOLDER", help="The study's folder."),
     languages: list[str] = options.Languages,
     model: str = typer.Option(None, "--model", help="The model's name; by default the file's."),
     layout: str = Layout,
+    question: str = typer.Option(
+        None, "--question", help="With answers: what was asked, as stereotype, agree or disagree, if no column says so."
+    ),
     skip_bad: bool = options.SkipBad,
     columns: list[str] = options.Columns,
     encoding: str = options.Encoding,
     reader: str = options.Reader,
 ) -> None:
-    """Import another tool's scores as a run."""
+    """Import another tool's scores, or anybody's chat answers, as runs."""
+    from ..exchange.answers import import_answers
+    from ..exchange.foreign_answers import AnswerImport
     from ..exchange.runs import CHOICE_READERS, import_runs
     from ..files.sources import read
     from ..runs import read_scored
 
+    if layout == "answers":
+        stated = AnswerImport(
+            question,
+            model,
+            languages[0] if languages else None,
+            options.split_columns(columns),
+            encoding,
+            read(data, language=languages) if data else None,
+        )
+        runs = import_answers(file, stated, root=out)
+        for note in dict.fromkeys(note for run in runs for note in run.info["notes"]):
+            typer.echo(f"· {note}", err=True)
+        typer.echo("\n".join(str(run.folder) for run in runs))
+        return
     items = read(
         data,
         language=languages,
@@ -106,7 +126,7 @@ def import_scores(
     )
     for run in import_runs(file, items, root=out, layout=layout, model=model):
         for note in read_scored([run]).notes if layout in CHOICE_READERS else ():
-            typer.echo(f"· {note}", err=True)
+            say(f"· {note}")
         typer.echo(str(run.folder))
 
 
@@ -117,8 +137,8 @@ def export_scores(
     layout: str = Layout,
 ) -> None:
     """Export a run's scores in another tool's layout."""
+    from ..exchange.every_eval_ever import export_results
     from ..exchange.runs import export_runs
-    from ..reports.paper.every_eval_ever import export_results
 
     if layout == "every-eval-ever":
         typer.echo(f"Wrote the measures to {out}, and {export_results(runs, out)} items beside it.")

@@ -55,6 +55,27 @@ EXAMPLES = {
     "structure": ("isogloss structure runs/eval", "isogloss structure runs/one runs/two --over model"),
     "mixed": ("isogloss mixed runs/study", "isogloss mixed runs/study --facts models.yaml"),
     "explain": ("isogloss explain runs/eval", "isogloss explain runs/eval --metrics ss"),
+    "verdicts": ("isogloss verdicts runs/ask --by prompt", "isogloss verdicts runs/imported --differences"),
+    "labels sheet": (
+        "isogloss labels sheet runs/ask --out answers.xlsx --limit 60",
+        "isogloss labels sheet mine.csv -l es --out es.xlsx",
+    ),
+    "labels read": (
+        "isogloss labels read ana.xlsx luis.xlsx",
+        "isogloss labels read stereotypes_es-MX.csv --out mx.csv",
+    ),
+    "labels agreement": (
+        "isogloss labels agreement labels.csv --by language",
+        "isogloss labels agreement ana.xlsx luis.xlsx --over both",
+    ),
+    "labels correct": (
+        "isogloss labels correct runs/ask --labels ana.xlsx",
+        "isogloss labels correct runs/ask --labels labels.csv --within 5",
+    ),
+    "labels bleeding": (
+        "isogloss labels bleeding runs/eval --labels labels.csv",
+        "isogloss labels bleeding runs/seegull --labels stereotypes_es-MX.csv --metric contrast_completion",
+    ),
     "report": ("isogloss report runs/eval --out report.html", "isogloss report runs/one runs/two --beside published"),
     "figure": (
         "isogloss figure heatmap runs/eval --out heatmap.pdf",
@@ -66,7 +87,7 @@ EXAMPLES = {
     ),
     "cite": ("isogloss cite runs/eval", "isogloss cite runs/eval --format json"),
     "methods": ("isogloss methods runs/eval", "isogloss methods runs/one runs/two"),
-    "show": ("isogloss show runs/eval", "isogloss show demo --language de"),
+    "show": ("isogloss show runs/eval", "isogloss show published --where model=multilingual"),
     "serve": ("isogloss serve", "isogloss serve runs --port 8080"),
     "list": ("isogloss list metrics", "isogloss list data --format json"),
     "data check": ("isogloss data check mine.csv -l pl", "isogloss data check mine.csv --fail-on warning"),
@@ -77,7 +98,7 @@ EXAMPLES = {
     "data pull": ("isogloss data pull stereoset", "isogloss data pull shades -l de,fr"),
     "data import": (
         "isogloss data import predictions.json --data stereoset -l en",
-        "isogloss data import samples.jsonl --layout lm-eval --data mine.csv",
+        "isogloss data import replies.xlsx --layout answers --question agree -l de --columns answer=reply",
     ),
     "data export": (
         "isogloss data export runs/eval --out predictions.json",
@@ -103,10 +124,10 @@ EXAMPLES = {
     ),
     "templates parallel": (
         "isogloss templates parallel gender-negative",
-        "isogloss templates parallel professions -l de",
+        "isogloss templates parallel profession -l de",
     ),
     "language new": ("isogloss language new ig", "isogloss language new Ukrainian --folder languages"),
-    "model pull": ("isogloss model pull smollm2", "isogloss model pull gemma --accept-licence"),
+    "model pull": ("isogloss model pull smollm2", "isogloss model pull gemma3-270m --accept-licence"),
     "nsp data": (
         "isogloss nsp data articles.txt -l de --out pairs",
         "isogloss nsp data wiki.jsonl -l en,de --out pairs",

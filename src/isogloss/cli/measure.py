@@ -12,9 +12,9 @@ import typer
 from . import options
 
 if TYPE_CHECKING:
-    from ..analysis.claims import GateResult
     from ..analysis.mbe_tests import MbeTest
     from ..analysis.measures import Measures
+    from ..claims.verdicts import GateResult
     from ..items import Items
     from ..results import Results
     from ..scores import Scored
@@ -46,11 +46,11 @@ def measure(
     encoding: str = options.Encoding,
     reader: str = options.Reader,
     explain: bool = options.Explain,
-    form: options.AnyFormat = options.Format,
+    output_format: options.AnyFormat = options.Format,
 ) -> None:
     """Measure runs or a prediction file: values with confidence intervals, sample sizes and ties."""
     from .. import library
-    from ..analysis import measures
+    from ..analysis.intervals import IntervalSettings
     from ..reports.text.sentences import explain_measures
 
     groups = options.split_names(by)
@@ -58,19 +58,11 @@ def measure(
         data, languages, columns=options.split_columns(columns, encoding=encoding, reader=reader), skip_bad=skip_bad
     )
     study = library.open_study(runs, data=items, languages=languages, where=where)
-    result = measures.measure(
-        study.scores,
-        metrics=options.split_names(metrics),
-        by=groups,
-        mode=mode,
-        interval=interval,
-        resamples=resamples,
-        seed=seed,
-        over=over,
-    )
+    settings = IntervalSettings(interval, resamples, seed, over)
+    result = study.measure(options.measuring(metrics=metrics, by=by, mode=mode, settings=settings))
     tests = _test_mbe(study.scores, result, by=groups, resamples=resamples, seed=seed)
-    _show_measures(result, tests, form=form)
-    if explain and form == "text":
+    _show_measures(result, tests, output_format=output_format)
+    if explain and output_format == "text":
         typer.echo(f"\n{explain_measures(result)}")
     options.exit_with_problems(study.problems)
 
@@ -80,14 +72,14 @@ def explain(
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
     metrics: str = options.Metrics,
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Explain each metric of runs: as published, in the published code, here, and how far the values differ."""
     from .. import library
     from ..analysis.explanations import explain_scores
 
     scored = library.load(runs, languages=languages, where=where)
-    options.show_result(explain_scores(scored, metrics=options.split_names(metrics)), form)
+    options.show_result(explain_scores(scored, metrics=options.split_names(metrics)), output_format)
 
 
 def controls(
@@ -97,12 +89,12 @@ def controls(
     ),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Compare SS with control items (of eval --controls), permuted labels, and baselines that prefer short or frequent words."""
     from .. import library
 
-    options.show_result(library.controls(runs, frequencies=frequencies, resamples=resamples, seed=seed), form)
+    options.show_result(library.controls(runs, frequencies=frequencies, resamples=resamples, seed=seed), output_format)
 
 
 def shares(
@@ -116,13 +108,13 @@ def shares(
     where: list[str] = options.Where,
     by: str = options.By,
     top: int = typer.Option(5, "--top", min=1, help="Show N terms."),
-    form: options.AnyFormat = options.Format,
+    output_format: options.AnyFormat = options.Format,
 ) -> None:
     """Show the shares of terms in templates: which terms a model finds most probable."""
     from .. import library
 
     scored = library.load(runs, languages=languages, where=where)
-    _show_shares(scored, of, by=options.split_names(by) or ["set"], top=top, form=form)
+    _show_shares(scored, of, by=options.split_names(by) or ["set"], top=top, output_format=output_format)
 
 
 def _items(data: list[str], languages: list[str], *, columns: dict[str, str], skip_bad: bool) -> Items | None:
@@ -143,7 +135,7 @@ def _test_mbe(
     return tests if tests.rows else None
 
 
-def _show_measures(measures: Measures, tests: Results[MbeTest] | None, *, form: str) -> None:
+def _show_measures(measures: Measures, tests: Results[MbeTest] | None, *, output_format: str) -> None:
     from ..reports.text.measures import grid
 
     def as_json() -> dict[str, Any]:
@@ -151,10 +143,10 @@ def _show_measures(measures: Measures, tests: Results[MbeTest] | None, *, form: 
         return table | extra | {"notes": [*table["notes"], *extra["notes"]]}
 
     texts = [measures, tests] if tests else [measures]
-    options.show_table(form, measures, grid=grid, text=lambda: "\n\n".join(map(str, texts)), json=as_json)
+    options.show_table(output_format, measures, grid=grid, text=lambda: "\n\n".join(map(str, texts)), json=as_json)
 
 
-def _show_shares(scored: Scored, what: str, *, by: list[str], top: int, form: str) -> None:
+def _show_shares(scored: Scored, what: str, *, by: list[str], top: int, output_format: str) -> None:
     from ..analysis.term_shares import measure_negation, measure_shares, name_terms
     from ..metrics._divergences import largest_pairs
 
@@ -163,7 +155,7 @@ def _show_shares(scored: Scored, what: str, *, by: list[str], top: int, form: st
         shares = (
             measure_negation(scored, by=by) if negation else measure_shares(scored, by=by, top=top, regions=regions)
         )
-        _show_measures(name_terms(shares) if what == "terms" else shares, None, form=form)
+        _show_measures(name_terms(shares) if what == "terms" else shares, None, output_format=output_format)
         return
     pairs = largest_pairs(scored.table)
     lines = [
@@ -171,7 +163,7 @@ def _show_shares(scored: Scored, what: str, *, by: list[str], top: int, form: st
         f"{pair.nats:.4f} nats  {pair.per_token:.3e} by |V|"
         for pair in pairs
     ]
-    options.show(form, text=lambda: "\n".join(lines), json=lambda: [asdict(pair) for pair in pairs])
+    options.show(output_format, text=lambda: "\n".join(lines), json=lambda: [asdict(pair) for pair in pairs])
 
 
 def compare(
@@ -189,7 +181,7 @@ def compare(
     mode: str = options.Mode,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
-    form: options.AnyFormat = options.Format,
+    output_format: options.AnyFormat = options.Format,
 ) -> None:
     """Compare two models or languages on their common items: difference, interval, p, effect size, power."""
     from .. import library
@@ -212,7 +204,7 @@ def compare(
         resamples=resamples,
         seed=seed,
     )
-    options.show_table(form, result, grid=grid)
+    options.show_table(output_format, result, grid=grid)
 
 
 def agreement(
@@ -223,7 +215,7 @@ def agreement(
     by: str = options.By,
     metrics: str = options.Metrics,
     against: str = typer.Option(None, "--against", help="The metric of side B, if it differs."),
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Correlate the values of two sides over models or languages: rank, linear and direction, with intervals."""
     from .. import library
@@ -232,7 +224,7 @@ def agreement(
     common = options.split_pairs(where)
     first, second = library.load_sides(paths, common | options.split_pairs(a), b=common | options.split_pairs(b))
     names, groups = options.split_names(metrics), options.split_names(by)
-    options.show_result(agree_scored(first, second, metrics=names, against=against, by=groups), form)
+    options.show_result(agree_scored(first, second, metrics=names, against=against, by=groups), output_format)
 
 
 def gate(
@@ -250,7 +242,7 @@ def gate(
     junit: Path = typer.Option(None, "--junit", metavar="FILE", help="Also write the verdicts as a JUnit report."),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
-    form: Literal["text", "json", "latex", "markdown"] = options.Format,
+    output_format: Literal["text", "json", "latex", "markdown"] = options.Format,
 ) -> None:
     """Test claims about runs: exits with status 0 if all hold, 1 if any failed, 3 if any is undecided, 2 on error."""
     from .. import library
@@ -268,17 +260,17 @@ def gate(
         seed=seed,
     )
     write_verdicts(result, junit)
-    options.show_table(form, result, grid=claims_grid)
+    options.show_table(output_format, result, grid=claims_grid)
     raise typer.Exit(EXIT[result.status])
 
 
-claims_app = typer.Typer(help="Write and register files of claims, which isogloss gate tests.", no_args_is_help=True)
+claims_app = typer.Typer(help="Write and register claims files, which isogloss gate tests.", no_args_is_help=True)
 
 
 @claims_app.command("new")
 def new_claims(file: Path = typer.Argument(help="The claims file to write.")) -> None:
-    """Write a starter file of claims."""
-    from ..analysis.claim_files import write_starter
+    """Write a starter claims file."""
+    from ..claims.files import write_starter
 
     typer.echo(write_starter(file))
 
@@ -286,15 +278,15 @@ def new_claims(file: Path = typer.Argument(help="The claims file to write.")) ->
 @claims_app.command("register")
 def register(file: Path = typer.Argument(help="A claims file.")) -> None:
     """Check a claims file before anything is scored, and print its registration: a hash and the date."""
-    from ..analysis.claim_files import register_claims
+    from ..claims.files import register_claims
 
     typer.echo(register_claims(file))
 
 
 def write_verdicts(result: GateResult, junit: Path | None) -> None:
     """Write the JUnit report, and append to the summary of a GitHub job where there is one."""
+    from ..atomic_files import append_lines, write_file
     from ..reports.text.claims import claims_as_junit, claims_as_summary
-    from ..sealing import append_lines, write_file
 
     if junit is not None:
         write_file(junit, claims_as_junit(result).encode())
@@ -305,21 +297,21 @@ def write_verdicts(result: GateResult, junit: Path | None) -> None:
 def structure(
     runs: list[Path] = typer.Argument(help="Folders of runs in several languages, or of several models."),
     over: str = typer.Option("language", "--over", help="Compare across language or model."),
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Show how far languages or models agree item by item, which are alike, and what is shared or specific."""
     from .. import library
 
-    options.show_result(library.structure(runs, over=over), form)
+    options.show_result(library.structure(runs, over=over), output_format)
 
 
 def mixed(
     runs: list[Path] = typer.Argument(help="Folders of runs of several models or languages."),
     facts: Path = options.Facts,
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Fit a mixed model to each item's preference: language, bias type and facts about models; target as random effect."""
     from .. import library
     from ..analysis.mixed import fit_mixed, read_facts
 
-    options.show_result(fit_mixed(library.load(runs), facts=read_facts(facts) if facts else None), form)
+    options.show_result(fit_mixed(library.load(runs), facts=read_facts(facts) if facts else None), output_format)

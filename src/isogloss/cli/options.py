@@ -17,8 +17,10 @@ from typer.models import ArgumentInfo
 from ..errors import IsoglossError, UnknownName
 from ..files.hub import OFFLINE
 from ..stats import RESAMPLES
+from .messages import say
 
 if TYPE_CHECKING:
+    from ..analysis.intervals import IntervalSettings
     from ..analysis.study import Measuring
     from ..models.model import Loading
     from ..storage import StoragePath
@@ -100,6 +102,9 @@ Facts = typer.Option(
     None, "--facts", metavar="FILE", help="A YAML file with facts about each model: label, multilingual, size."
 )
 Device = typer.Option("cpu", "--device", help="auto, cpu, cuda, cuda:1 or mps.")
+DeviceMap = typer.Option(
+    None, "--device-map", metavar="MAP", help="Put a model's layers on several devices: auto, balanced or sequential."
+)
 Dtype = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16.")
 TokenBudget = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included.")
 PartSize = typer.Option(None, "--part-size", min=1, help="Candidates that are scored between two writes.")
@@ -137,12 +142,12 @@ def announce(activity: str) -> None:
         sys.stderr.flush()
 
 
-def show(form: str, **forms: Callable[[], Any]) -> None:
+def show(output_format: str, **forms: Callable[[], Any]) -> None:
     """Print a result in one of its forms: as text of some kind, or as one JSON value."""
-    if form not in forms:
-        raise IsoglossError(f"This result has no format '{form}'. Use --format {' or '.join(forms)}.")
-    value = forms[form]()
-    if form == "json":
+    if output_format not in forms:
+        raise IsoglossError(f"This result has no format '{output_format}'. Use --format {' or '.join(forms)}.")
+    value = forms[output_format]()
+    if output_format == "json":
         print_json(value)
     else:
         typer.echo(value.rstrip("\n"))
@@ -153,12 +158,12 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
 
 
-def show_result(result: Any, form: str) -> None:
+def show_result(result: Any, output_format: str) -> None:
     """Print a result of the library, as text or as JSON."""
-    show(form, text=lambda: str(result), json=result.to_dict)
+    show(output_format, text=lambda: str(result), json=result.to_dict)
 
 
-def show_table(form: str, result: Any, *, grid: Callable[[Any], Any], **forms: Callable[[], Any]) -> None:
+def show_table(output_format: str, result: Any, *, grid: Callable[[Any], Any], **forms: Callable[[], Any]) -> None:
     """Print a result in any format; `forms` are those that it has in its own way."""
     from ..reports.text.table import as_csv, as_latex, as_markdown
 
@@ -169,7 +174,7 @@ def show_table(form: str, result: Any, *, grid: Callable[[Any], Any], **forms: C
         "latex": lambda: as_latex(grid(result)),
         "markdown": lambda: as_markdown(grid(result)),
     }
-    show(form, **known | forms)
+    show(output_format, **known | forms)
 
 
 ServedModel = typer.Option(
@@ -236,7 +241,7 @@ def announce_needs(plan: StudyPlan, out: StoragePath) -> None:
     from ..studies.budgets import forecast_needs
 
     for need in forecast_needs(plan, out=out):
-        typer.echo(f"Forecast for {need}.", err=True)
+        say(f"Forecast for {need}.")
 
 
 def find_cluster(backend: str, **settings: Any) -> Cluster | None:
@@ -260,20 +265,18 @@ def split_names(text: str | None) -> list[str] | None:
     return [name.strip() for name in text.split(",") if name.strip()] if text is not None else None
 
 
-def measuring(*, metrics: str | None, by: str | None, mode: str, seed: int) -> Measuring:
+def measuring(*, metrics: str | None, by: str | None, mode: str, settings: IntervalSettings) -> Measuring:
     """What the options want measured."""
-    from ..analysis.intervals import IntervalSettings
     from ..analysis.study import Measuring
 
     names, groups = split_names(metrics), split_names(by)
-    chosen, by_columns = (None if values is None else tuple(values) for values in (names or None, groups))
-    return Measuring(chosen, by_columns, mode, IntervalSettings(seed=seed))
+    return Measuring(tuple(names) if names else None, None if groups is None else tuple(groups), mode, settings)
 
 
 def exit_with_problems(problems: Sequence[str]) -> None:
     """Print what could not be read or made, and exit with status 1 where there is any of it."""
     for problem in problems:
-        typer.echo(problem, err=True)
+        say(problem)
     if problems:
         raise typer.Exit(1)
 

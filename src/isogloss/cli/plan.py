@@ -27,7 +27,7 @@ def plan(
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
     prices: str = options.Prices,
-    form: options.AnyFormat = options.Format,
+    output_format: options.AnyFormat = options.Format,
 ) -> None:
     """Plan a study: how many items show a difference in which languages, and their tokens, time and cost."""
     from .. import library
@@ -47,4 +47,4 @@ def plan(
         where=where,
         prices=options.split_prices(prices),
     )
-    options.show_table(form, result, grid=sizes_grid)
+    options.show_table(output_format, result, grid=sizes_grid)

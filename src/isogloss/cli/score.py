@@ -12,6 +12,7 @@ import typer
 
 from ..errors import IsoglossError
 from . import options
+from .messages import say
 
 if TYPE_CHECKING:
     from ..analysis.study import Failure, Study
@@ -53,6 +54,7 @@ def evaluate(
     prices: str = options.Prices,
     controls: bool = typer.Option(False, "--controls", help="Also score neutral and shuffled control items."),
     device: str = options.Device,
+    device_map: str = options.DeviceMap,
     dtype: str = options.Dtype,
     token_budget: int = options.TokenBudget,
     part_size: int = options.PartSize,
@@ -70,28 +72,29 @@ def evaluate(
     encoding: str = options.Encoding,
     reader: str = options.Reader,
     explain: bool = options.Explain,
-    form: options.AnyFormat = options.Format,
+    output_format: options.AnyFormat = options.Format,
 ) -> None:
     """Score data with models, store the scores, and print the measures."""
     options.announce("reading the data")
     loading = options.read_loading(locals())
+    from ..analysis.intervals import IntervalSettings
     from ..files.sources import read
-    from ..studies.plan import plan_evaluation, take_sample
+    from ..studies.plan import plan_evaluation
 
     cluster = options.find_cluster(backend, address=address, workers=workers, threads=threads, wait=wait)
     named = options.split_columns(columns, encoding=encoding, reader=reader)
-    items = take_sample(read(data, language=languages, where=where, skip_bad=skip_bad, columns=named), limit, seed=seed)
+    items = read(data, language=languages, where=where, skip_bad=skip_bad, columns=named, limit=limit, seed=seed)
     plan = plan_evaluation(
         models,
         *(_with_controls(items, seed=seed) if controls else [items]),
         method=method,
         options=options.split_pairs(option),
         loading=options.at_server(models, served_model, loading=loading),
-        measuring=options.measuring(metrics=metrics, by=by, mode=mode, seed=seed),
+        measuring=options.measuring(metrics=metrics, by=by, mode=mode, settings=IntervalSettings(seed=seed)),
     )
     result = _run_evaluation(plan, out, cluster=cluster, until=until)
-    look = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
-    print_study(result, look, form=form, headlines_only=not metrics, explain=explain)
+    hint = f"The scores and measures are in {out}; look at one item with: isogloss show {out} {items[0].id}"
+    print_study(result, hint, output_format=output_format, headlines_only=not metrics, explain=explain)
 
 
 def _with_controls(items: Items, *, seed: int) -> list[Items]:
@@ -122,7 +125,7 @@ def robustness(
     seed: int = options.Seed,
     device: str = options.Device,
     offline: bool = options.Offline,
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Score in every way that fits (methods, number formats, batch sizes), store nothing, and show whether the conclusion holds."""
     options.announce("reading the data")
@@ -130,14 +133,13 @@ def robustness(
     from ..models.model import Loading
     from ..progress import progress_bars
     from ..results import Results
-    from ..studies.plan import take_sample
     from ..studies.robustness import check_robustness
 
-    items = take_sample(read(data, language=languages, where=where), limit, seed=seed)
+    items = read(data, language=languages, where=where, limit=limit, seed=seed)
     loading = Loading(device=device, offline=offline)
     with progress_bars() as progress:
         reports = [check_robustness(items, model=model, loading=loading, progress=progress) for model in models]
-    options.show_result(Results(tuple(chain.from_iterable(reports))), form)
+    options.show_result(Results(tuple(chain.from_iterable(reports))), output_format)
 
 
 def run(
@@ -173,7 +175,7 @@ def run(
         help="Score the K-th of N shares, beside other processes; Slurm's array tasks find theirs.",
     ),
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
-    form: options.AnyFormat = options.Format,
+    output_format: options.AnyFormat = options.Format,
 ) -> None:
     """Run a study: score all its cells, continue past failed ones, and measure. Run it again to resume."""
     options.announce("reading the study")
@@ -200,12 +202,14 @@ def run(
         plan = replace(plan, until=until or plan.until)
         folder = as_path(out or f"runs/{plan.study.name}" if plan.study else "runs")
         if dry_run:
-            _forecast(plan, folder, trial=not no_trial, form=form)
+            _forecast(plan, folder, trial=not no_trial, output_format=output_format)
             return
     result = _run_study(plan, folder, cluster=cluster, shard=shard)
     if result is not None:
         print_study(
-            result, f"The scores and measures are in {folder}; see them with: isogloss show {folder}", form=form
+            result,
+            f"The scores and measures are in {folder}; see them with: isogloss show {folder}",
+            output_format=output_format,
         )
 
 
@@ -240,19 +244,22 @@ def _download(study: Path, out: str | None, *, subset: Subset) -> None:
     _exit_with(failures, "will fail")
 
 
-def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, form: str) -> None:
-    from ..studies.dry_run import forecast_memory, forecast_plan, forecasts_as_text
+def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, output_format: str) -> None:
+    from ..studies.dry_run import forecast_memory, forecast_plan, forecast_servers, forecasts_as_text
 
     rows, failures = forecast_plan(plan, out=folder, trial=trial)
     as_json = {"cells": list(map(asdict, rows)), "failures": list(map(asdict, failures))}
-    if rows or form != "text":
-        options.show(form, text=lambda: forecasts_as_text(rows), json=lambda: as_json)
-    for line in forecast_memory(plan):
-        typer.echo(line, err=True)
+    if rows or output_format != "text":
+        options.show(output_format, text=lambda: forecasts_as_text(rows), json=lambda: as_json)
+    for line in (*forecast_memory(plan), *forecast_servers(plan)):
+        say(line)
+    options.announce_needs(plan, folder)
     _exit_with(failures, "will fail")
 
 
-def print_study(study: Study, hint: str, *, form: str, headlines_only: bool = False, explain: bool = False) -> None:
+def print_study(
+    study: Study, hint: str, *, output_format: str, headlines_only: bool = False, explain: bool = False
+) -> None:
     """Print the measures and the failed cells, and exit with status 1 when something failed.
 
     With `headlines_only`, the table leaves out what is no headline, where one leads; the files have all metrics.
@@ -263,7 +270,7 @@ def print_study(study: Study, hint: str, *, form: str, headlines_only: bool = Fa
     from ..reports.text.measures import grid, measures_as_text
     from ..reports.text.sentences import explain_measures, study_as_json
 
-    if form == "json":
+    if output_format == "json":
         options.print_json((study_as_json(study) if study.measures else {}) | study.to_dict())
     elif study.measures:
         shown = study.measures
@@ -272,12 +279,12 @@ def print_study(study: Study, hint: str, *, form: str, headlines_only: bool = Fa
             kept = [name for rows in names for name in shown_metrics(dict.fromkeys(row.metric for row in rows))]
             shown = keep_metrics(shown, kept)
         text = measures_as_text(shown) + ("\n\n" + explain_measures(shown) if explain else "")
-        options.show_table(form, shown, grid=grid, text=lambda: text)
-        if study.claims and form == "text":
+        options.show_table(output_format, shown, grid=grid, text=lambda: text)
+        if study.claims and output_format == "text":
             typer.echo(f"\n{study.claims}")
-        typer.echo(f"\n{hint}", err=True)
+        say(f"\n{hint}")
     for problem in study.problems:
-        typer.echo(problem, err=True)
+        say(problem)
     _exit_with(study.failures, "could not be scored")
     if study.problems:
         raise typer.Exit(1)
@@ -288,7 +295,7 @@ def _exit_with(failures: Sequence[Failure], what: str) -> None:
     from ..analysis.study import state_failures
 
     if failures:
-        typer.echo(f"\n{state_failures(failures, what)}", err=True)
+        say(f"\n{state_failures(failures, what)}")
         raise typer.Exit(1)
 
 
@@ -304,7 +311,7 @@ def probe(
     limit: int = typer.Option(2000, "--limit", min=1, help="Refuse a template with more than N sentences."),
     device: str = options.Device,
     offline: bool = options.Offline,
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Show which terms a model finds most probable in a template, as shares."""
     from ..library import probe as run_probe
@@ -313,4 +320,4 @@ def probe(
 
     loading = Loading(device=device, offline=offline)
     result = run_probe(model, template, language=language, terms=terms, folder=folder, limit=limit, loading=loading)
-    options.show(form, text=lambda: probe_as_text(result, top=top), json=result.to_dict)
+    options.show(output_format, text=lambda: probe_as_text(result, top=top), json=result.to_dict)

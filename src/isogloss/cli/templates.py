@@ -10,6 +10,7 @@ import typer
 
 from ..errors import IsoglossError
 from . import options
+from .messages import say
 
 if TYPE_CHECKING:
     from ..templates.lexicon import Lexicon
@@ -29,7 +30,7 @@ def expand(
     sets: list[str] = Sets,
     limit: int = typer.Option(20_000, "--limit", min=1, help="Refuse to expand to more than N sentences."),
     shades: bool = typer.Option(False, "--shades", help="The template is in SHADES' notation."),
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Print every sentence of a template or of a language's sets, with what fills its slots."""
     from ..templates.checks import expand_sets, sets_path
@@ -50,7 +51,7 @@ def expand(
         chosen = choose_sets(read_sets(sets_path(lexicon.language, folder)), sets)
         rows = [(f.name, f.variant or "", sentence) for f, sentence in expand_sets(chosen, lexicon, limit=limit)]
     options.show(
-        form,
+        output_format,
         text=lambda: "\n".join("\t".join(filter(None, [name, kind, sentence.text])) for name, kind, sentence in rows),
         json=lambda: [
             {"template": name, "variant": kind or None, "text": sentence.text, **sentence.fillers}
@@ -70,7 +71,7 @@ def _fill_table(path: Path, lexicon: Lexicon) -> None:
     table = fill_table(read(path, language=lexicon.language), lexicon)
     csv.writer(sys.stdout, lineterminator="\n").writerows(table_rows(table, lexicon.language))
     for problem in table.problems:
-        typer.echo(problem, err=True)
+        say(problem)
 
 
 @app.command("check")
@@ -88,7 +89,7 @@ def check(
         "--kind",
         help="Only these rows on the sheet: sentence, prompt, item, wording, form, name or pronoun. May be repeated.",
     ),
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Make every sentence of a language's sets and list all problems; exits with status 1 if there are any."""
     from ..templates.checks import check_templates, checked_templates_as_text
@@ -96,10 +97,10 @@ def check(
     if sheet is not None and len(languages) != 1:
         raise IsoglossError("A review sheet is for one language. Give one language with --sheet.")
     if sheet is not None and sheet.exists():
-        typer.echo(_read_review(sheet, languages[0], folder=folder), err=form != "text")
+        typer.echo(_read_review(sheet, languages[0], folder=folder), err=output_format != "text")
     checked = [check_templates(language, folder=folder, names=sets) for language in languages]
     options.show(
-        form,
+        output_format,
         text=lambda: "\n".join(map(checked_templates_as_text, checked)),
         json=lambda: [asdict(result) for result in checked],
     )
@@ -107,7 +108,7 @@ def check(
         from ..annotation.template_review import write_review
 
         count = write_review(sheet, checked[0].language, folder=folder, kinds=tuple(kinds))
-        typer.echo(f"Wrote {count} rows to {sheet}.", err=True)
+        say(f"Wrote {count} rows to {sheet}.")
     if any(result.problems for result in checked):
         raise typer.Exit(1)
 
@@ -116,23 +117,24 @@ def check(
 def parallel(
     names: list[str] = typer.Argument(help="Template sets or vocabularies, such as gender-negative or profession."),
     languages: list[str] = typer.Option([], "--language", "-l", help="Only this language. May be repeated."),
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Print what each id of a set or vocabulary says in every language, one under the other, with its English gloss."""
     from ..languages import resolve
     from ..templates.parallel import parallel_as_text, parallel_rows
 
     rows = [row for name in names for row in parallel_rows(name, [resolve(language) for language in languages])]
-    options.show(form, text=lambda: parallel_as_text(rows), json=lambda: [asdict(row) for row in rows])
+    options.show(output_format, text=lambda: parallel_as_text(rows), json=lambda: [asdict(row) for row in rows])
 
 
 def _read_review(path: Path, language: str, *, folder: Path | None) -> str:
-    """What a filled sheet says; corrections go into your own folder, never into what ships."""
+    """What a filled sheet says; corrections go into your own folder, which is begun from what ships and never changes that."""
     from ..annotation.speaker_rows import KINDS_CHECKED, review_rows
     from ..annotation.template_review import apply_review, read_review, review_as_text
     from ..templates.lexicon import read_lexicon
 
-    review = read_review(path, review_rows(language, folder=folder, kinds=KINDS_CHECKED))
+    begun = folder if folder is not None and (folder / "sets.toml").exists() else None
+    review = read_review(path, review_rows(language, folder=begun, kinds=KINDS_CHECKED))
     if folder is not None:
-        apply_review(review, read_lexicon(language, folder), folder=folder)
+        apply_review(review, read_lexicon(language, begun), folder=folder)
     return review_as_text(review, applied=folder is not None)

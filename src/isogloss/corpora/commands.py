@@ -30,7 +30,7 @@ class Build:
     folder: Path | None
     limit: int | None
     seed: int
-    form: str
+    output_format: str
 
     @property
     def language(self) -> str | None:
@@ -81,7 +81,7 @@ def build(
         None, "--limit", min=1, help="At most N sentences per group (split: 100,000) or N templates (1,000)."
     ),
     seed: int = options.Seed,
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Build data from corpora or other data: sentences of two groups, pairs, parallel texts, templates."""
     passed = {"target": target, "language": languages, "list": lists, "without": without, "native-names": native_names}
@@ -111,7 +111,7 @@ def build(
         tuple(lists),
         names,
     )
-    builder(Build(*files, category, native_names, folder, limit, seed, form))
+    builder(Build(*files, category, native_names, folder, limit, seed, output_format))
 
 
 def _split(request: Build) -> None:
@@ -132,7 +132,7 @@ def _split(request: Build) -> None:
     parts = [splits.split_corpus(corpus, chosen, most=most, seed=request.seed) for corpus in opened]
     splits.write_split(parts, request.out)
     options.show(
-        request.form,
+        request.output_format,
         text=lambda: splits.counts_as_text(parts),
         json=lambda: {"splits": splits.split_counts(parts)},
     )
@@ -188,7 +188,7 @@ def _preservation(request: Build) -> None:
 
     counts = kept.count_all(open_corpora(list(request.sources), target=request.target, language=request.language))
     options.show(
-        request.form,
+        request.output_format,
         text=lambda: kept.preservation_as_text(counts),
         json=lambda: {"preservation": [asdict(count) | {"share": count.share} for count in counts]},
     )

@@ -11,8 +11,8 @@ from typing import Any
 from ..errors import IsoglossError
 from ..files.layout import write_json_lines
 from ..items import Candidate, Item
-from .texts import Corpus, SentencePair
-from .wordlists import WordList, find_group
+from .texts import Corpus, SentencePair, open_corpus
+from .wordlists import WordList, find_group, gender_lists
 
 MOST = 100_000
 
@@ -110,3 +110,9 @@ def _item(corpus: Corpus, pair: SentencePair, *, group: str, groups: Sequence[st
         cluster=name,
         tags=tags | ({"english": pair.english} if pair.english != pair.text else {}),
     )
+
+
+def convert_archive(path: Path, language: str) -> Path:
+    """The sentences of a downloaded corpus that mention women or men, as `isogloss data build split` writes them."""
+    split = split_corpus(open_corpus(path, language=language), gender_lists())
+    return write_split([split], path.with_name(f"sentences_{language}.jsonl"))

@@ -72,7 +72,7 @@ def open_corpus(source: str | Path, *, target: str | Path | None = None, languag
         return _zip(path, tag)
     if tag not in (None, ENGLISH):
         raise IsoglossError(
-            f"{path} is one text, which is read as English. Give its translation with --target FILE, or a TSV, TMX or zip."
+            f"{path} is one text, which is read as English. Give its translation with `target='FILE'`, or a TSV, TMX or zip."
         )
     return Corpus(
         path.name, ENGLISH, lambda: (SentencePair(row, line.strip(), line.strip()) for row, line in _lines(path))
@@ -84,13 +84,13 @@ def open_corpora(
 ) -> list[Corpus]:
     """Several corpora; two aligned files are given one pair at a time."""
     if target is not None and len(sources) != 1:
-        raise IsoglossError("--target goes with one corpus, its English side.")
+        raise IsoglossError("`target` goes with one corpus, its English side.")
     return [open_corpus(source, target=target, language=language) for source in sources]
 
 
 def _needed(tag: str | None, name: str) -> str:
     if tag is None:
-        raise IsoglossError(f"The language of '{name}' is not in its name. Use --language TAG.")
+        raise IsoglossError(f"The language of '{name}' is not in its name. Use `language='TAG'`.")
     return tag
 
 

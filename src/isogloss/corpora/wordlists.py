@@ -64,7 +64,7 @@ def read_lists(sources: Sequence[str]) -> tuple[WordList, WordList]:
         first, second = map(_read_list, sources)
     else:
         raise IsoglossError(
-            f"Two lists are needed, as in --list female=her.txt --list male=his.txt; {len(sources)} given."
+            f"Two lists are needed, as in `list='female=her.txt'` and `list='male=his.txt'`; {len(sources)} given."
         )
     if first.group == second.group:
         raise IsoglossError(f"Both lists are named '{first.group}'. Give them two names.")

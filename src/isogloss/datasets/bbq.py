@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,20 @@ from ..files.reading import remark
 from ..files.rows import OnBadRow, read_rows
 from ..files.sources import UNCATEGORISED, Dataset, language_in_name, row_language, row_text
 from ..items import Candidate, Item
+from ._kobbq import TEMPLATE_COLUMNS, expand_template
 
 TASK = "question"
 ROLES = (TARGET, OTHER, UNKNOWN) = ("target", "other", "unknown")
 UNDIRECTED = ("first", "second")  # roles of two answers of which none, or both, are the target group
 NONE = "none"
-POLARITIES = {"neg": "negative", "nonneg": "non-negative", "bsd": "negative", "cnt": "non-negative"}
+POLARITIES = {
+    "neg": "negative",
+    "nonneg": "non-negative",
+    "negative": "negative",
+    "nonnegative": "non-negative",
+    "bsd": "negative",
+    "cnt": "non-negative",
+}
 CONDITIONS = {
     "amb": "ambiguous",
     "ambig": "ambiguous",
@@ -26,9 +34,12 @@ CONDITIONS = {
     "disambig": "disambiguated",
     "disambiguous": "disambiguated",
     "disambiguated": "disambiguated",
+    "ambiguouscontext": "ambiguous",
+    "disambiguouscontext": "disambiguated",
 }
 CONTROL = "control"
 CONTROL_FILE = re.compile(r"_control(?=[_.])", re.IGNORECASE)
+NAMES_FILE = re.compile(r"_proper_names(?=[_.])", re.IGNORECASE)
 LANGUAGE_FIRST = re.compile(r"([a-z]{2,3})_")
 SAMPLE = re.compile(r"(?P<category>.+)-(?P<template>\d+)(?P<version>[a-z]?)-(?P<example>\d+)-(?P<condition>amb|dis)-(?P<polarity>bsd|cnt)")  # fmt: skip
 KOREAN_UNKNOWN = "없음"  # how all of KoBBQ's published wordings of unknown end
@@ -44,13 +55,17 @@ class Layout:
     """How the files of one data set name the columns; a dot leads into an object, {} is the number of an answer.
 
     `language` is that of files that name none; `places` are the answers of the target group and of *unknown*, where their
-    place is all that says so.
+    place is all that says so; `category` and `template` are those of rows that have none. `categories` are those by which a data set is known
+    whose columns are another's.
     """
 
     dataset: str
     columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
     places: tuple[int, int] | None = None
+    category: str = UNCATEGORISED
+    template: str = ""
+    categories: frozenset[str] = frozenset()
 
     def value(self, row: Mapping[str, Any], name: str, *, number: int | None = None) -> Any:
         """What the row has in our column `name`, or None."""
@@ -59,6 +74,8 @@ class Layout:
             return row.get(column)
         outer, _, inner = column.partition(".")
         holder = row.get(outer)
+        if isinstance(holder, str) and holder.lstrip().startswith("{"):
+            holder = {str(key): value for key, value in dict(_literal(holder)).items()}
         return holder.get(inner) if isinstance(holder, Mapping) else None
 
 
@@ -85,46 +102,101 @@ LAYOUTS: dict[str, tuple[frozenset[str], Layout]] = {  # by name: the columns th
         frozenset({"bias_targeted_groups", "question_index"}),
         Layout("cbbq", {**BBQ, "targets": "bias_targeted_groups", "version": "version"}, "zh", (0, 2)),
     ),
+    "GG-BBQ": (
+        frozenset({"choice_info", "known_stereotyped_groups"}),
+        Layout(
+            "gg_bbq",
+            {
+                "example": "index",
+                "template": "relevant_social_values",
+                "polarity": "question_type",
+                "condition": "context_type",
+                "answer": "choice_{}",
+                "group": "choice_info.{}",
+                "targets": "known_stereotyped_groups",
+            },
+            "de",
+            category="Gender_identity",
+            template="no value stated",
+        ),
+    ),
+    "BasqBBQ": (
+        frozenset({"additional_metadata", "answer_info"}),
+        Layout(
+            "basqbbq",
+            BBQ,
+            "eu",
+            categories=frozenset(
+                {
+                    "Adin",
+                    "Arraza_etnizitate",
+                    "Ezgaitasun_egoera",
+                    "Genero_identitate",
+                    "Itxura_fisikoa",
+                    "MSE",
+                    "Nazionalitate",
+                    "Orientazio_sexual",
+                }
+            ),
+        ),
+    ),
     "BBQ": (frozenset({"additional_metadata", "answer_info"}), Layout("bbq", BBQ, "en")),
     "columns": (frozenset(), Layout("bbq", {**BBQ, "targets": "stereotyped_groups", "version": "version"})),
 }  # fmt: skip
-ANSWERS = frozenset({"context", "question", "ans0", "ans1", "ans2", "label"})
+ASKED = frozenset({"context", "question"})
+RECOGNISED = (
+    ASKED | {"ans0", "ans1", "ans2", "label"},
+    ASKED | {"choice_0", "choice_1", "choice_2", "label", *LAYOUTS["GG-BBQ"][0]},
+    ASKED | LAYOUTS["KoBBQ"][0],
+    TEMPLATE_COLUMNS,
+)
 
 
 def recognise(columns: frozenset[str]) -> bool:
-    """Whether a file has a context, a question, three answers and a label, or KoBBQ's samples."""
-    return columns >= ANSWERS or columns >= LAYOUTS["KoBBQ"][0] | {"context", "question"}
+    """Whether a file has a context, a question, three answers and a label, or KoBBQ's samples or templates."""
+    return any(columns >= known for known in RECOGNISED)
 
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The questions of a file; those without a bias direction are kept, and their number is remarked.
 
     EsBBQ's files are named after their language first (es_Religion.csv); BBQ's columns in a file that is named after its
-    language last (Age_es.jsonl) are MBBQ.
+    language last (Age_es.jsonl) are MBBQ. A template of KoBBQ becomes all its samples.
     """
     control = bool(CONTROL_FILE.search(path.name))
     undirected = 0
     for line, row in read_rows(path, bad):
         try:
-            layout = _layout(frozenset(row), path)
-            facts = _sample(row) if layout.dataset == "kobbq" else _facts(row, layout)
-            first = LANGUAGE_FIRST.match(path.name) if layout.dataset == "esbbq" else None
-            tag = row_language(row, first[1] if first else language or layout.language)
-            item = _item(facts, dataset=str(row.get("dataset") or layout.dataset), language=tag, control=control)
+            for sample in expand_template(row) if row.keys() >= TEMPLATE_COLUMNS else (row,):
+                item = _read_row(sample, path, language=language, control=control)
+                undirected += item.tags["biased"] == NONE
+                yield item
         except ValueError as error:
             bad(BadData(path, line, str(error)))
-            continue
-        undirected += item.tags["biased"] == NONE
-        yield item
     if undirected:
         remark(path, f"{undirected} questions have no bias direction: none or both of the answers are the target group")
 
 
-def _layout(columns: frozenset[str], path: Path) -> Layout:
-    """The layout whose columns a row has; MBBQ has BBQ's, and its files are named after languages."""
-    name, layout = next((name, layout) for name, (own, layout) in LAYOUTS.items() if own <= columns)
+def _read_row(row: Mapping[str, Any], path: Path, *, language: str | None, control: bool) -> Item:
+    layout = _layout(row, path)
+    facts = _sample(row) if layout.dataset == "kobbq" else _facts(row, layout)
+    first = LANGUAGE_FIRST.match(path.name) if layout.dataset == "esbbq" else None
+    tag = row_language(row, first[1] if first else language or layout.language)
+    return _item(facts, dataset=str(row.get("dataset") or layout.dataset), language=tag, control=control)
+
+
+def _layout(row: Mapping[str, Any], path: Path) -> Layout:
+    """The layout whose columns, and categories, a row has; some data sets are known by the names of their files."""
+    columns, category = frozenset(row), str(row.get("category")).strip()
+    name, layout = next(
+        (name, layout)
+        for name, (own, layout) in LAYOUTS.items()
+        if own <= columns and (not layout.categories or category in layout.categories)
+    )
     if name == "BBQ" and language_in_name(path):
         return Layout("mbbq", layout.columns)
+    if name == "GG-BBQ" and NAMES_FILE.search(path.name):
+        return replace(layout, dataset="gg_bbq_names")
     return layout
 
 
@@ -162,8 +234,8 @@ def _facts(row: Mapping[str, Any], layout: Layout) -> Facts:
     if label not in ("0", "1", "2"):
         raise ValueError(f"'label' is '{label}'; it must be 0, 1 or 2.")
     return Facts(
-        category=str(layout.value(row, "category") or UNCATEGORISED).strip(),
-        template=_text(layout.value(row, "template"), "question_index"),
+        category=str(layout.value(row, "category") or layout.category).strip(),
+        template=_text(layout.value(row, "template") or layout.template, "question_index"),
         version=_version(layout.value(row, "version")),
         example=_text(layout.value(row, "example"), "example_id"),
         polarity=_known(layout.value(row, "polarity"), POLARITIES, name="question_polarity"),
@@ -278,13 +350,18 @@ def _group(value: Any) -> tuple[str, str]:
 def _listed(value: Any) -> list[Any]:
     """A list, also one that is written as text ("['a', 'b']" or "a, b")."""
     if isinstance(value, str) and value.strip().startswith("["):
-        try:
-            value = ast.literal_eval(value.strip())
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
-            raise ValueError(f"'{value[:40]}' is not a list.") from error
+        value = _literal(value)
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return list(value) if isinstance(value, list | tuple) else []
+
+
+def _literal(text: str) -> Any:
+    """The list or object that a cell holds as text."""
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
+        raise ValueError(f"'{text[:40]}' is not a list.") from error
 
 
 def _known(value: Any, names: Mapping[str, str], *, name: str) -> str:
@@ -306,9 +383,9 @@ def _text(value: Any, name: str) -> str:
 
 dataset = Dataset(
     title="BBQ",
-    summary="Questions about a context with three answers, by category, polarity and condition: BBQ, MBBQ, EsBBQ, CaBBQ, KoBBQ, CBBQ.",
-    licence="CC BY 4.0 (BBQ, MBBQ), Apache-2.0 (EsBBQ, CaBBQ), MIT (KoBBQ), CC BY-SA 4.0 (CBBQ)",
-    citation="Parrish et al. (2022), BBQ; MBBQ: Neplenbroek et al. (2024); KoBBQ: Jin et al. (2024); CBBQ: Huang and Xiong (2024); EsBBQ and CaBBQ: Ruiz-Fernández et al. (2025).",
+    summary="Questions about a context with three answers, by category, polarity and condition: BBQ, MBBQ, EsBBQ, CaBBQ, KoBBQ (samples and templates), CBBQ, BasqBBQ, GG-BBQ.",
+    licence="CC BY 4.0 (BBQ, MBBQ), Apache-2.0 (EsBBQ, CaBBQ), MIT (KoBBQ), CC BY-SA 4.0 (CBBQ), CC BY-NC-SA 4.0 (BasqBBQ), CC BY 4.0 (GG-BBQ)",
+    citation="Parrish et al. (2022), BBQ; MBBQ: Neplenbroek et al. (2024); KoBBQ: Jin et al. (2024); CBBQ: Huang and Xiong (2024); EsBBQ and CaBBQ: Ruiz-Fernández et al. (2025); BasqBBQ: Zulaika and Saralegi (2025); GG-BBQ: Satheesh et al. (2025).",
     url="https://github.com/nyu-mll/BBQ",
     recognise=recognise,
     parse=parse,

@@ -2,17 +2,11 @@
 
 import string
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import chain, permutations
-from operator import attrgetter
 from pathlib import Path
 from sys import intern
-from typing import Annotated, Any, Literal
-
-import msgspec
-import numpy as np
-from msgspec import to_builtins
+from typing import Any
 
 from .. import languages
 from ..errors import BadData
@@ -20,13 +14,10 @@ from ..files.layout import ORIGIN
 from ..files.rows import OnBadRow, clean, read_json, read_rows, suffix
 from ..files.sources import Dataset, fill_columns, row_language
 from ..items import ANNOTATORS, ANTI_STEREOTYPE, BLANK, STEREOTYPE, UNRELATED, Candidate, Item, Tag
-from ..packed_items import PackedItems, SeenHashes, chunks, hashes, make_tables
-from ..packed_items import Shared as SharedItem
 
 TASKS = ("intrasentence", "intersentence")
 ROLES = (STEREOTYPE, ANTI_STEREOTYPE, UNRELATED)
 IN_ORDER = sorted(ROLES)
-ORDERS = set(permutations(ROLES))
 WIDE = {role: role.replace("-", "_") for role in ROLES}
 FEW = ("language", "dataset", "bias_type", "target", "target_original", *ORIGIN)  # columns with few different cells
 
@@ -45,35 +36,6 @@ class SharedColumns:
 Shared = dict[tuple[Any, ...], SharedColumns]
 
 
-class PlainCell(msgspec.Struct, forbid_unknown_fields=True):
-    """A candidate of a row that has everything."""
-
-    id: str
-    gold_label: Literal["stereotype", "anti-stereotype", "unrelated"]
-    sentence: str
-    word: str | None = None
-
-
-class PlainRow(msgspec.Struct, forbid_unknown_fields=True):
-    """A row of our JSON lines as it usually is; structures are read in less time than dictionaries."""
-
-    id: str
-    task: Literal["intrasentence", "intersentence"]
-    bias_type: str
-    context: str
-    candidates: Annotated[list[PlainCell], msgspec.Meta(min_length=3, max_length=3)]
-    language: str | None = None
-    dataset: str | None = None
-    target: str | None = None
-    target_original: str | None = None
-    provenance: str | None = None
-    translator: str | None = None
-    reviewers: str | None = None
-
-
-few_cells = attrgetter(*FEW)
-
-
 def recognise(columns: frozenset[str]) -> bool:
     """Whether a file with these columns is StereoSet's own JSON or our layout."""
     own = {"version", "data"} <= columns or set(TASKS) & columns
@@ -85,115 +47,29 @@ def recognise(columns: frozenset[str]) -> bool:
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The items of a file; `language` is used where the rows do not name one."""
-    for chunk in parse_chunks(path, language, bad=bad):
-        yield from chunk
-
-
-def parse_chunks(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Sequence[Item]]:
-    """The items of a file in chunks; those of plain JSON lines are packed without making objects of them."""
-    rows: Iterator[tuple[Any, Any]]
     table = suffix(path) != ".json"
+    rows: Iterator[tuple[Any, Any]] = _own_json(path, bad)
     if table:
-        rows = fill_columns(path, read_rows(path, bad, structure=PlainRow), category="bias_type")
-    else:
-        rows = _own_json(path, bad)
-    seen, plain = SeenHashes(), PlainRows(language)
-    for chunk in chunks(rows):
-        packed = plain.pack([row for _, row in chunk], seen)
-        if packed is not None:
-            yield packed
-            continue
-        outcomes = [_try_item(row, language, shared=plain.common) for _, row in chunk]
-        repeats = iter(_repeats([outcome for outcome in outcomes if isinstance(outcome, Item)], seen))
-        items = []
-        for (number, _), outcome in zip(chunk, outcomes, strict=True):
-            problem = next(repeats) if isinstance(outcome, Item) else str(outcome)
-            if problem is None and isinstance(outcome, Item):
-                items.append(outcome)
-            else:
-                bad(BadData(path, number, str(problem)) if table else BadData(path, None, f"{number}: {problem}"))
-        yield items
-
-
-class PlainRows:
-    """Packs rows with nothing odd about them; what many rows have in common is made once."""
-
-    def __init__(self, language: str | None) -> None:
-        self.language = language
-        self.common: Shared = {}
-        self._numbers: dict[tuple[Any, ...], int] = {}
-        self._shared: list[SharedItem] = []
-        self._clusters: list[str | None] = []
-
-    def pack(self, rows: Sequence[Any], seen: SeenHashes) -> PackedItems | None:
-        """The rows as packed items; None if anything must be looked at more closely."""
-        if not all(type(row) is PlainRow for row in rows):
-            return None
-        cells = [cell for row in rows for cell in row.candidates]
-        ids, contexts = [row.id for row in rows], [row.context for row in rows]
-        own, texts = [cell.id for cell in cells], [cell.sentence for cell in cells]
-        words = [cell.word if row.task == TASKS[0] else None for row in rows for cell in row.candidates]
-        blanks = [row.context for row in rows if row.task == TASKS[0]]
-        labels = [cell.gold_label for cell in cells]
-        roles = list(zip(labels[0::3], labels[1::3], labels[2::3], strict=True))
-        whole = all(map(str.strip, chain(ids, contexts, own, texts, filter(None, words)))) and set(roles) <= ORDERS
-        if (
-            not whole
-            or words.count(None) + len(ROLES) * len(blanks) != len(words)
-            or not all(BLANK in c for c in blanks)
-        ):
-            return None
+        rows = fill_columns(path, read_rows(path, bad), category="bias_type")
+    shared: Shared = {}
+    seen: set[tuple[str, str, str]] = set()
+    for number, row in rows:
         try:
-            numbers = [self._number((row.task, *few_cells(row)), order) for row, order in zip(rows, roles, strict=True)]
-        except ValueError:
-            return None
-        languages = [hash(self._shared[number][1]) for number in numbers]
-        if not seen.all_new(_id_hashes(ids, own, languages=languages).ravel()):
-            return None
-        clusters = [self._clusters[number] for number in numbers]
-        columns = {
-            "number": numbers,
-            "id": ids,
-            "context": contexts,
-            "cluster": clusters,
-            "derived_from": [None] * len(ids),
-        }
-        return PackedItems([make_tables(columns, {"id": own, "text": texts, "word": words}, shared=self._shared)])
-
-    def _number(self, cells: tuple[Any, ...], roles: tuple[str, ...]) -> int:
-        number = self._numbers.get((cells, roles))
-        if number is None:
-            common = _common(cells, self.language, shared=self.common)
-            number = self._numbers[cells, roles] = len(self._shared)
-            self._shared.append((common.dataset, common.language, common.category, None, roles, common.tags))
-            self._clusters.append(common.cluster)
-        return number
+            item = _item(row, language, shared=shared)
+            seen |= _new_ids(item, seen)
+            yield item
+        except ValueError as error:
+            bad(BadData(path, number, str(error)) if table else BadData(path, None, f"{number}: {error}"))
 
 
-def _id_hashes(ids: Sequence[str], own: Sequence[str], *, languages: Sequence[int]) -> Any:
-    """For each item the hashes of its id and its candidates', which differ for an item and a candidate of the same id."""
-    keys = np.column_stack([~hashes(ids), hashes(own).reshape(-1, len(ROLES))])
-    return keys ^ np.array(languages, np.int64)[:, None]
-
-
-def _repeats(items: Sequence[Item], seen: SeenHashes) -> Sequence[str | None]:
-    """For each item what is wrong if its id, or a candidate's, came before in its language, or None."""
-    own = [candidate.id for item in items for candidate in item.candidates]
-    keys = _id_hashes([item.id for item in items], own, languages=[hash(item.language) for item in items])
-    if seen.all_new(keys.ravel()):
-        return [None] * len(items)
-    problems: list[str | None] = []
-    for item, repeat in zip(items, seen.first_repeats(keys.tolist()), strict=True):
-        names = [f"id '{item.id}'", *(f"candidate id '{candidate.id}'" for candidate in item.candidates)]
-        problems.append(None if repeat is None else f"the {names[repeat]} appears twice.")
-    return problems
-
-
-def _try_item(row: Mapping[str, Any] | PlainRow, language: str | None, *, shared: Shared) -> Item | ValueError:
-    try:
-        return _item(to_builtins(row) if isinstance(row, PlainRow) else row, language, shared=shared)
-    except ValueError as error:
-        return error
+def _new_ids(item: Item, seen: Set[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
+    """The ids of an item and of its candidates; one that came before in its language is an error."""
+    ids = [("id", item.id, item.language)]
+    ids += [("candidate id", candidate.id, item.language) for candidate in item.candidates]
+    for key in ids:
+        if key in seen:
+            raise ValueError(f"the {key[0]} '{key[1]}' appears twice.")
+    return set(ids)
 
 
 def _own_json(path: Path, bad: OnBadRow) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -388,6 +264,5 @@ dataset = Dataset(
     url="https://github.com/moinnadeem/StereoSet",
     recognise=recognise,
     parse=parse,
-    parse_chunks=parse_chunks,
     columns=("context", *WIDE.values()),
 )

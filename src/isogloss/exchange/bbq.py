@@ -9,7 +9,7 @@ from typing import Any
 
 from ..chat.question_words import SECTION, question_words_of
 from ..errors import BadData
-from ..files.rows import read_rows
+from ..files.rows import read_log, read_rows
 from ..items import Item, Items, group_by
 from ..languages import describe
 from ..scores import Row, Scored, item_table, join_scored, make_scored, row_table, skipped_rows
@@ -134,7 +134,7 @@ def read_bbq_samples(path: Path, items: Items, *, model: str | None = None) -> S
     The harness asks for ten wordings of *unknown* and takes the best. Which requests are *unknown* is read from their texts
     here, never from their places; the notes say how far the logged accuracy and the best of all wordings are from this.
     """
-    logged = [(line, row, _doc(row, path, line=line)) for line, row in read_rows(path)]
+    logged = [(line, row, _doc(row, path, line=line)) for line, row in read_log(path)]
     rows_of = {id(doc): (line, row) for line, row, doc in logged}
     pairs = _matched([doc for _, _, doc in logged], items)
     samples = [_sample(rows_of[id(doc)][1], item, path=path, line=rows_of[id(doc)][0]) for doc, item in pairs]

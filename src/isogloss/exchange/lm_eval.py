@@ -14,7 +14,7 @@ import polars as pl
 
 from ..errors import BadData, IsoglossError
 from ..files.layout import write_atomically
-from ..files.rows import read_rows
+from ..files.rows import read_log
 from ..items import ANTI_STEREOTYPE, BLANK, STEREOTYPE, Items
 
 METRIC = "pct_stereotype"
@@ -36,7 +36,7 @@ def read_samples(path: Path, items: Items) -> tuple[dict[str, float], Items, lis
                 known.setdefault(key, []).append(candidate.id)
     values: dict[str, float] = {}
     foreign = 0
-    for line, row in read_rows(path):
+    for line, row in read_log(path):
         for texts, value, own in _requests(row, path, line=line):
             names = [own] if own else known.get(texts) or known.get(("", " ".join(filter(None, texts)))) or []
             foreign += not names

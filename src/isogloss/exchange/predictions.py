@@ -6,10 +6,10 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ..atomic_files import write_file
 from ..errors import BadData, IsoglossError
 from ..files.rows import clean, read_json
 from ..scores import Scored
-from ..sealing import write_file
 
 TASKS = ("intrasentence", "intersentence")
 

@@ -62,7 +62,7 @@ def read_scores(
         languages, named = sorted({item.language for item in items}), language_in_name(path)
         if len(languages) > 1:
             raise IsoglossError(
-                f"A prediction file holds one language; the data has {', '.join(languages)}. Use --language."
+                f"A prediction file holds one language; the data has {', '.join(languages)}. Use `language`."
             )
         if named is not None and named.split("-")[0] != languages[0].split("-")[0]:
             raise IsoglossError(
@@ -144,7 +144,7 @@ def read_chosen(path: Path, data: Items | None, *, where: dict[str, str]) -> Sco
     """The scores of a file of predictions; the language in `where`, or in the file's name, chooses from the data."""
     if data is None:
         raise IsoglossError(
-            f"{path} is a file of predictions, so it needs its data. Use --data with a file or a folder."
+            f"{path} is a file of predictions, so it needs its data. Use `data` with a file or a folder."
         )
     known = {item.language for item in data}
     tag = language_in_name(path) if len(known) > 1 else None

@@ -30,11 +30,12 @@ class SourceFile:
     size: int = 0
     sha256: str | None = None
     layout: str | None = None
+    stored: str = ""  # its name here, where several files of a source have one name
 
     @property
     def name(self) -> str:
-        """The file's own name."""
-        return self.address.rsplit("/", 1)[-1]
+        """The name under which the file is stored: its own, unless others have it too."""
+        return self.stored or self.address.rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,12 @@ def _source(name: str, block: dict[str, Any]) -> Source:
     facts["contents"] = {tag: (number, content) for tag, (number, content) in block.get("contents", {}).items()}
     files = tuple(
         SourceFile(
-            language, part["address"].replace("{file}", path), size, next(iter(sha256), None), part.get("layout")
+            language,
+            part["address"].replace("{file}", path),
+            size,
+            next(iter(sha256), None),
+            part.get("layout"),
+            path.replace("/", "_") if part.get("folders") else "",
         )
         for part in block.get("parts", [])
         for path, language, size, *sha256 in part["files"]

@@ -11,7 +11,7 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from ..errors import CannotWrite, IsoglossError
-from .hub import BUSY, report
+from .hub import BUSY, on_message
 
 ATTEMPTS = 4
 PAUSE = 1.0  # seconds before the second attempt; doubled before each further one
@@ -135,7 +135,7 @@ def _web_page(host: str) -> str:
 
 def _progress(name: str, size: int | None) -> Callable[[int], None]:
     """A function that reports now and then how many bytes have arrived."""
-    say, last = report.get(), [time.monotonic()]
+    say, last = on_message.get(), [time.monotonic()]
 
     def tell(arrived: int) -> None:
         if time.monotonic() - last[0] > EVERY:

@@ -41,6 +41,10 @@ SURE = 0.9  # of the letters beyond ASCII are letters of the alphabet
 MANY = 4  # letters of another script that are no accident
 QUOTES = frozenset("’‘‚“”„«»‹›…–—·°§€£¿¡\xa0")
 LATIN = re.compile("[A-Za-z]")
+WORDS = re.compile(r"[^\W\d_]+")
+MOST_ACCENTED = 0.6
+"""The most letters beyond ASCII, of all letters of the words that have one, in a Latin alphabet; of another script that was read
+as Latin, nearly all are."""
 LONGEST_HEADER = 100_000  # letters; a cell that csv can read is not much longer
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -78,6 +82,7 @@ def find_encoding(head: bytes, language: str | None) -> str:
     best = max(score for score, _ in fits.values())
     texts = {decoded for score, decoded in fits.values() if score == best}
     certain = best >= SURE and (len(texts) == 1 or language is not None)
+    certain = certain and not (groups[0] in LETTERS and len(groups) == 1 and all(map(_is_another_script, texts)))
     return next(codec for codec, (score, _) in fits.items() if score == best) if certain else UTF_8
 
 
@@ -95,6 +100,13 @@ def _likelihood(text: str, group: str) -> float:
             else:
                 fitting += _is_letter_of(letter, group) and not LATIN.search(before + after)
     return fitting / odd if odd else 0.0
+
+
+def _is_another_script(text: str) -> bool:
+    """Whether text that was read in a Latin encoding is in another script: its words are nearly all letters beyond ASCII."""
+    words: list[str] = [word for word in WORDS.findall(text) if not word.isascii()]
+    accented = sum(letter > "\x7f" for word in words for letter in word)
+    return accented > MOST_ACCENTED * sum(map(len, words))
 
 
 def _is_letter_of(letter: str, script: str) -> bool:

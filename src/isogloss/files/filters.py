@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import IsoglossError, UnknownName
-from ..items import Item, Items
+from ..items import Item, Items, part_of
 
 COLUMNS = ("id", "dataset", "language", "category", "cluster")
 SYNONYMS = {"bias_type": "category"}
 MOST_SHOWN = 40
-Where = str | Sequence[str] | Mapping[str, Sequence[str]]
+Where = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class Condition:
 def filter_items(items: Items, where: Where) -> Items:
     """The items that meet every condition, written as column=value, column=one,other or column!=value.
 
-    A study names columns with lists of values instead; a column there may end in an exclamation mark.
+    A mapping names columns with a value or a list of values; a column there may end in an exclamation mark.
     Case does not matter. An item with several values in a column needs one of them. Unknown columns and values are
     refused with a near name; so is a filter that leaves nothing.
     """
     if not where:
         return items
     if isinstance(where, Mapping):
-        conditions = [_condition(name, values, items=items) for name, values in where.items()]
+        conditions = [_named(name, values, items=items) for name, values in where.items()]
     else:
         conditions = [_parse(text, items) for text in ([where] if isinstance(where, str) else where)]
     rows = tuple(item for item in items if all(meets(item, one) for one in conditions))
@@ -46,11 +46,7 @@ def filter_items(items: Items, where: Where) -> Items:
         )
         wanted = " and ".join(map(str, conditions))
         raise IsoglossError(f"None of the {len(items)} items has {wanted}; {alone}. Leave a condition out.")
-    ids = {(item.language, item.id) for item in rows}
-    kept = tuple(
-        problem for problem in items.problems if problem.language is None or (problem.language, problem.item) in ids
-    )
-    return replace(items, rows=rows, problems=kept)
+    return part_of(items, rows)
 
 
 def meets(item: Item, condition: Condition) -> bool:
@@ -69,14 +65,21 @@ def values_of(item: Item, column: str) -> tuple[str, ...]:
 
 
 def _parse(text: str, items: Items) -> Condition:
-    """The condition that a text says; a comma separates values, unless the whole is one."""
+    """The condition that a text says."""
     name, sign, rest = text.partition("=")
     if not sign or not name.strip("! ") or not rest.strip():
         raise IsoglossError(f"'{text}' is not a filter. Write it as column=value, such as original=yes.")
+    return _named(name, rest, items=items)
+
+
+def _named(name: str, values: str | Sequence[str], *, items: Items) -> Condition:
+    """The condition on a column; in a text, a comma separates values, unless the whole is one."""
+    if not isinstance(values, str):
+        return _condition(name, values, items=items)
     try:
-        return _condition(name, [rest.strip()], items=items)
+        return _condition(name, [values.strip()], items=items)
     except UnknownName:
-        return _condition(name, [part.strip() for part in rest.split(",") if part.strip()], items=items)
+        return _condition(name, [part.strip() for part in values.split(",") if part.strip()], items=items)
 
 
 def _condition(name: str, wanted: Sequence[str], *, items: Items) -> Condition:

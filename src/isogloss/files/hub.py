@@ -32,7 +32,7 @@ BROKEN = {
 }
 NOT_A_HUB = {"JSONDecodeError", "FileMetadataError"}
 
-report: ContextVar[Callable[[str], None]] = ContextVar("report", default=lambda line: None)
+on_message: ContextVar[Callable[[str], None]] = ContextVar("on_message", default=lambda line: None)
 """Receives one line now and then while something is downloaded; silent unless the command line sets it."""
 
 _cache_first: ContextVar[bool] = ContextVar("cache_first", default=False)

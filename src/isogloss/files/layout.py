@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..atomic_files import make_folder, write_file
 from ..errors import IsoglossError
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item, group_by
-from ..sealing import make_folder, write_file
 from ..storage import StoragePath
 
 AnyPath = TypeVar("AnyPath", bound=StoragePath)
@@ -33,7 +33,7 @@ def row_of(item: Item, *, origin: Sequence[str] = ()) -> dict[str, Any]:
     else:
         raise IsoglossError(
             f"The item '{item.id}' cannot be written: our layouts hold a context with each of {', '.join(ROLES)}, "
-            "or a pair of sentences. See docs/data-formats.md."
+            "or a pair of sentences. See docs/reference/data-formats.md."
         )
     return row | {name: item.tags.get(name) for name in origin}
 
@@ -107,9 +107,9 @@ def describe_nearest(columns: frozenset[str], known: Mapping[str, "Dataset"]) ->
     direction = next((theirs[key] for key in DIRECTIONS if key in theirs), None)
     name = OWN_PAIRS if direction and name == "crows_pairs" else name  # which needs no bias type
     missing = [column for column in known[name].columns if column not in columns]
-    hint = ",".join(f"{heading}={theirs.get(plain(heading), 'YOURS')}" for heading in missing)
+    hint = {heading: theirs.get(plain(heading), "YOURS") for heading in missing}
+    hint |= {"direction": direction} if direction and name == OWN_PAIRS else {}
     return (
         f"the columns ({', '.join(sorted(columns)[:12]) or 'none'}) are of no layout that Isogloss knows. The nearest is '{name}', "
-        f"which needs {', '.join(known[name].columns)}. If yours have other names, use --columns {hint}"
-        f"{f',direction={direction}' if direction and name == OWN_PAIRS else ''}"
+        f"which needs {', '.join(known[name].columns)}. If yours have other names, use `columns={hint}`"
     )

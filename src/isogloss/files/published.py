@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import languages, registry
-from ..errors import BadData, IsoglossError, UnknownName, satellite
+from ..errors import BadData, IsoglossError, UnknownName
 from .catalogue import ITEMS, Source, SourceFile, content_hash, find_source, sources
 from .downloads import NotReached, download
-from .hub import fetch_table, is_offline, report
+from .hub import fetch_table, is_offline, on_message
 from .layout import write_atomically, write_json_lines
 from .pickled_table import read_pickled_table
 from .rows import is_readable
@@ -102,7 +102,7 @@ def _named(folder: Path, files: Sequence[SourceFile]) -> list[Pair]:
 def _download(source: Source, files: Sequence[SourceFile], *, mirror: str) -> list[Pair]:
     language, size = files[0].language, source.size(files[0].language)
     about = f"{language}, {size / 1e6:,.1f} MB" if size else language
-    report.get()(
+    on_message.get()(
         f"Downloading {source.title} ({about}; licence: {source.licence}). {source.warning} Please cite: {source.citation}"
     )
     arrived = []
@@ -193,7 +193,10 @@ def _convert_file(path: Path, file: SourceFile) -> Path:
         task = path.name.split("_")[1]
         stored = path.with_name(f"{task}_{file.language}.jsonl")
         return write_json_lines(stored, _stereoset_rows(path, task=task, language=file.language))
-    return _split(path, file.language) if file.layout == OPUS else path
+    if file.layout == OPUS:
+        converted: Path = registry.get("converter", "opus")(path, file.language)
+        return converted
+    return path
 
 
 def _sha256(path: Path) -> str:
@@ -207,17 +210,6 @@ def _stereoset_rows(path: Path, *, task: str, language: str) -> Iterator[dict[st
         names = [name for name in ("id", "sentence", "gold_label", "labels", "word") if f"c1_{name}" in row]
         candidates = [{name: row[f"c{number}_{name}"] for name in names} for number in (1, 2, 3)]
         yield {key: row[key] for key in FIELDS} | {"task": task, "language": language, "candidates": candidates}
-
-
-def _split(path: Path, language: str) -> Path:
-    """The sentences of a parallel corpus that mention women or men, as `isogloss data build split` writes them."""
-    with satellite("corpora", "parallel texts"):
-        from ..corpora.splits import split_corpus, write_split
-        from ..corpora.texts import open_corpus
-        from ..corpora.wordlists import gender_lists
-
-    split = split_corpus(open_corpus(path, language=language), gender_lists())
-    return write_split([split], path.with_name(f"sentences_{language}.jsonl"))
 
 
 def _read(source: Source, paths: Sequence[Path], *, language: str) -> tuple[int, str]:
@@ -245,7 +237,7 @@ def _check(source: Source, language: str, *, paths: Sequence[Path], origin: str,
             reason = f"the content of its {count} items has the hash {content[:12]} instead of {before[:12]}"
             raise _set_aside(source, paths, reason=reason)
         if content != expected and not exact:
-            report.get()(f"'{source.name}' ({language}) was not checked: the catalogue does not know this content.")
+            on_message.get()(f"'{source.name}' ({language}) was not checked: the catalogue does not know this content.")
     files = {path.name: {"size": path.stat().st_size, "sha256": _stored_sha256(path)} for path in paths}
     entry = {"files": files, "items": count, "content": content, "from": origin}
     write_atomically(source.folder(language) / RECEIPT, json.dumps(entry, ensure_ascii=False, indent=1))

@@ -13,7 +13,7 @@ from ..errors import BadData, IsoglossError
 from .encodings import UTF_8, encoding_name, find_encoding
 
 Remarks = dict[str, dict[str, None]]
-NOT_UTF_8 = "not UTF-8. Save the file as UTF-8, or name its encoding: --encoding cp1250."
+NOT_UTF_8 = "not UTF-8. Save the file as UTF-8, or name its encoding: `encoding='cp1250'`."
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -36,7 +36,7 @@ _READING: ContextVar[Reading | None] = ContextVar("reading", default=None)
 
 
 def state_reading(columns: Mapping[str, str], *, reader: str | None = None, encoding: str | None = None) -> Reading:
-    """How a user wants files to be read; `encoding` and `reader` may be given among the columns, as in `--columns`."""
+    """How a user wants files to be read; `encoding` and `reader` may be given among the columns, as in `columns`."""
     own = {name: theirs for name, theirs in columns.items() if name not in ("encoding", "reader")}
     for theirs in (values := list(own.values())):
         if values.count(theirs) > 1:

@@ -1,10 +1,12 @@
-"""Files as rows: JSON, JSON lines, CSV, TSV, Parquet and XLSX, gzipped or not, each row with its line number."""
+"""Files as rows: JSON, JSON lines, CSV, TSV, Parquet, Arrow and XLSX, gzipped or not, each row with its line number."""
 
 import csv
 import gzip
 import io
 import json
 import os
+import subprocess
+import sys
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +28,7 @@ from .workbooks import read_workbook
 Row = tuple[int, dict[str, Any]]
 Checked = tuple[int, dict[str, Any], bool]
 OnBadRow = Callable[[BadData], None]
-SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
+SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".xlsx")
 HEAD = 1 << 19  # bytes from which the encoding is detected
 MOST_BYTES = 2_000_000_000
 SMALL = 32_000_000  # bytes that any packed file may unpack to
@@ -35,6 +37,15 @@ MOST_ROWS = 5_000_000  # of a Parquet file, which may hold a row in less than a 
 LONGEST_LINE = 1_000_000  # letters; the longest item of a published set has some thousands
 DEEP = 100  # brackets in a line from which on its nesting is looked at
 _CHANGED: ContextVar[set[str] | None] = ContextVar("changed", default=None)
+
+
+ARROW_TO_PARQUET = """
+import io, sys
+import polars as pl
+raw = sys.stdin.buffer.read()
+read = pl.read_ipc if raw.startswith(b"ARROW1") else pl.read_ipc_stream
+read(io.BytesIO(raw)).write_parquet(sys.stdout.buffer)
+"""
 
 
 def raise_bad_row(error: BadData) -> None:
@@ -52,18 +63,17 @@ def is_readable(path: Path) -> bool:
     return suffix(path) in SUFFIXES
 
 
-def read_rows(path: Path, bad: OnBadRow = raise_bad_row, *, structure: type[Any] | None = None) -> Iterator[Row]:
-    """Each row of a table file with its line number; a broken row is handed to `bad` with its line.
-
-    JSON lines become objects of the msgspec structure that is given, which is fast, up to the first that does not fit it.
-    """
+def read_rows(path: Path, bad: OnBadRow = raise_bad_row) -> Iterator[Row]:
+    """Each row of a table file with its line number; a broken row is handed to `bad` with its line."""
     kind = suffix(path)
     if kind == ".jsonl":
-        rows = _json_lines(path, bad, structure=structure)
+        rows = _json_lines(path, bad, constant=_refuse_constant)
     elif kind in (".csv", ".tsv"):
         rows = _separated(path, bad, usual="\t" if kind == ".tsv" else ",")
     elif kind == ".parquet":
-        rows = _parquet(path)
+        rows = _parquet(path, read_bytes(path))
+    elif kind == ".arrow":
+        rows = _parquet(path, _arrow_as_parquet(path, read_bytes(path)))
     elif kind == ".xlsx":
         names, cells = read_workbook(path)
         header = rename_header(path, names)
@@ -79,6 +89,15 @@ def read_rows(path: Path, bad: OnBadRow = raise_bad_row, *, structure: type[Any]
             bad(BadData(path, number, NOT_UTF_8))
         except RecursionError:
             bad(BadData(path, number, "nested too deeply."))
+
+
+def read_log(path: Path) -> Iterator[Row]:
+    """The rows of another tool's log. In JSON lines, NaN and infinities are null: harnesses log measures without a value so."""
+    if suffix(path) != ".jsonl":
+        yield from read_rows(path)
+        return
+    for number, row, _ in _json_lines(path, raise_bad_row, constant=lambda _: None):
+        yield number, clean(row)
 
 
 def read_json(path: Path) -> Any:
@@ -190,25 +209,18 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"'{name}' is not a number")
 
 
-def _json_lines(path: Path, bad: OnBadRow, *, structure: type[Any] | None) -> Iterator[Checked]:
+def _json_lines(path: Path, bad: OnBadRow, *, constant: Callable[[str], Any]) -> Iterator[Checked]:
     decoder, renamed = msgspec.json.Decoder(), bool(current().columns)
-    typed = msgspec.json.Decoder(structure) if structure and not renamed else None
     for number, line in enumerate(_lines(path, newline="\n"), 1):
         line = line.removeprefix("\ufeff") if number == 1 else line
         normal = line.count("{") + line.count("[") < DEEP and "\\u" not in line and _is_normal(line)
-        if typed and normal:
-            try:
-                yield number, typed.decode(line), True
-                continue
-            except msgspec.DecodeError:
-                typed = None
         try:
             row = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeError, RecursionError):  # then the standard library's decoder decides
             if not line.strip():
                 continue
             try:
-                row = json.loads(line, parse_constant=_refuse_constant)
+                row = json.loads(line, parse_constant=constant)
             except (ValueError, RecursionError) as error:
                 bad(BadData(path, number, f"not JSON: {getattr(error, 'msg', error)}."))
                 continue
@@ -263,8 +275,7 @@ def _silenced_stderr() -> Iterator[None]:
         os.close(nothing)
 
 
-def _parquet(path: Path) -> Iterator[Checked]:
-    raw = read_bytes(path)
+def _parquet(path: Path, raw: bytes) -> Iterator[Checked]:
     try:
         unpacked = sum(page_sizes(io.BytesIO(raw)))
         if unpacked > (most := min(MOST_BYTES, max(SMALL, RATIO * len(raw)))):
@@ -284,3 +295,14 @@ def _parquet(path: Path) -> Iterator[Checked]:
     table.columns = rename_header(path, table.columns)
     for number, row in enumerate(table.iter_rows(named=True), 1):
         yield number, row, False
+
+
+def _arrow_as_parquet(path: Path, raw: bytes) -> bytes:
+    """The table of an Arrow file, or of the Arrow stream that the library `datasets` writes, as the bytes of a Parquet file.
+
+    It is converted in a child process, since polars ends its process on some altered bytes.
+    """
+    child = subprocess.run([sys.executable, "-c", ARROW_TO_PARQUET], input=raw, capture_output=True, check=False)
+    if child.returncode or not child.stdout:
+        raise BadData(path, None, "not an Arrow file, or a broken one.")
+    return child.stdout

@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .. import languages, registry
-from ..checks import doubtful_items, find_changed, find_problems
+from ..checks import find_changed, find_problems
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
-from ..items import Item, Items, Problem, collection_paused
-from ..packed_items import PackedItems, Packer, SeenHashes, chunks, item_hashes
+from ..items import Item, Items, Key, Problem, collection_paused, limit_items
 from .catalogue import ITEMS, Source, data_names, find_source
 from .filters import Where, filter_items
-from .hub import PREFIX, fetch_table, report
+from .hub import PREFIX, fetch_table, on_message
 from .layout import OWN_PAIRS, describe_nearest
 from .published import pull
 from .reading import Reading, current, reading_as, remark, remarks_as_lines, state_reading
 from .rows import OnBadRow, Row, check_regular, is_readable, noting_changes, raise_bad_row, read_json, read_rows, suffix
 
-NO_LANGUAGE = "the row names no language; add a 'language' column or use --language."
+NO_LANGUAGE = "the row names no language; add a 'language' column or use `language`."
 UNCATEGORISED = "uncategorised"
 LANGUAGE_IN_NAME = re.compile(r"[_.-]([a-z]{2,3}(-[A-Za-z0-9]{2,8})*)$")
 Files = list[tuple["Dataset | None", Path, str | None]]
@@ -33,18 +32,11 @@ class Parse(Protocol):
     def __call__(self, path: Path, language: str | None, *, bad: OnBadRow) -> Iterable[Item]: ...
 
 
-class ParseChunks(Protocol):
-    """The same in chunks, of which some may be packed."""
-
-    def __call__(self, path: Path, language: str | None, *, bad: OnBadRow) -> Iterable[Sequence[Item]]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """A family of data files: what it is, and how a file of it becomes items.
 
     `recognise` looks at the columns of a file; `parse` yields its items and hands bad rows to `bad`;
-    `parse_chunks` may do the same faster for large files;
     `columns` are those that a table of it needs, for messages; `bundled` gives the files that ship with Isogloss for a
     language, if any; `hub` is its name on the hub, where it is gated.
     """
@@ -59,7 +51,6 @@ class Dataset:
     columns: tuple[str, ...] = ()
     bundled: Callable[[], dict[str, list[Path]]] | None = None
     hub: str | None = None
-    parse_chunks: ParseChunks | None = None
 
 
 @collection_paused()
@@ -72,6 +63,8 @@ def read(
     encoding: str | None = None,
     where: Where = (),
     skip_bad: bool = False,
+    limit: int | None = None,
+    seed: int = 0,
 ) -> Items:
     """The items of a data set, a file, or the files of a folder, or of several of them, in one or several languages.
 
@@ -81,8 +74,11 @@ def read(
         format: The reader to use where it should not be guessed; `isogloss list data` lists them.
         columns: The file's own name for each column that is called differently there: `{"stereotype": "sentence_a"}`.
         encoding: The encoding of the files, instead of detecting it: `cp1250`.
-        where: One condition or several: `original=yes`, `region=France,Germany`, `type!=saying`.
+        where: One condition or several: `original=yes`, `region=France,Germany`, `type!=saying`, or
+            `{"region": ["France", "Germany"]}`.
         skip_bad: Whether bad rows and files are left out and counted in `problems`, instead of raising an error.
+        limit: The largest number of items of each data set, language and task, for a trial; clusters are drawn in turn.
+        seed: The seed of that draw.
 
     Example:
         >>> ig.read("demo", language="English", where="category=gender")
@@ -94,21 +90,20 @@ def read(
         raise IsoglossError("read takes the name of a data set, a file or a folder, or a list of them.")
     sources = [source] if isinstance(source, str | Path) else list(source)
     if not sources:
-        raise IsoglossError("No data was given. Use --data with a data set's name, a file or a folder.")
+        raise IsoglossError("No data was given. Use `data` with a data set's name, a file or a folder.")
     wanted = [languages.resolve(name) for name in ([language] if isinstance(language, str) else language or [])]
     parts = []
     for name in sources:
         stated = state_reading(columns or {}, reader=format, encoding=encoding)
         parts.append(_read_source(name, wanted, stated=stated, skip_bad=skip_bad))
-    return filter_items(parts[0] if len(parts) == 1 else _joined(parts, ", ".join(map(str, sources))), where)
+    items = parts[0] if len(parts) == 1 else _joined(parts, ", ".join(map(str, sources)))
+    return limit_items(filter_items(items, where), limit, seed=seed)
 
 
 def _joined(parts: Sequence[Items], names: str) -> Items:
     """The items of several sources together; an item that two of them have is an error."""
-    seen, packer = SeenHashes(), Packer()
-    for chunk in chunks(item for part in parts for item in part):
-        packer.add(_unique(chunk, seen, source=names, bad=raise_bad_row))
-    return Items(packer.finish(), tuple(problem for part in parts for problem in part.problems))
+    rows = _unique((item for part in parts for item in part), set(), source=names, bad=raise_bad_row)
+    return Items(tuple(rows), tuple(problem for part in parts for problem in part.problems))
 
 
 def _read_source(source: str | Path, wanted: list[str], *, stated: Reading, skip_bad: bool) -> Items:
@@ -119,20 +114,8 @@ def _read_source(source: str | Path, wanted: list[str], *, stated: Reading, skip
         problems.append(Problem("unreadable", "error", str(source), str(error)))
 
     bad = skip if skip_bad or find_source(str(source)) else raise_bad_row  # published rows that are bad are known
-    packer, seen = Packer(), SeenHashes()
-    oddities: list[Problem] = []
-    changes: list[Problem] = []
-
-    def take(parsed: Iterable[Sequence[Item]]) -> None:
-        for chunk in parsed:
-            if wanted and not (isinstance(chunk, PackedItems) and all(tag in wanted for _, tag in chunk.kinds)):
-                chunk = [item for item in chunk if item.language in wanted]
-            rows = _unique(chunk, seen, source=source, bad=bad)
-            doubtful = doubtful_items(rows) if isinstance(rows, PackedItems) and not changed else list(rows)
-            oddities.extend(find_problems(doubtful))
-            changes.extend(find_changed(doubtful, changed))
-            packer.add(rows)
-
+    rows: list[Item] = []
+    seen: set[Key] = set()
     with noting_changes() as changed:
         for dataset, path, known in (files := _files(str(source), wanted)):
             tag = known or language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
@@ -146,25 +129,26 @@ def _read_source(source: str | Path, wanted: list[str], *, stated: Reading, skip
                     if len(files) == 1:
                         raise
                     if bad is raise_bad_row:
-                        raise BadData(path, error.line, f"{error.problem} With --skip-bad it is left out.") from error
-                    report.get()(f"Left out: {error}")
+                        raise BadData(path, error.line, f"{error.problem} With `skip_bad` it is left out.") from error
+                    on_message.get()(f"Left out: {error}")
                     bad(error)
                     continue
-                take(parsed)
-    if not len(packer) and problems:
+                wanted_items = (item for item in parsed if not wanted or item.language in wanted)
+                rows += _unique(wanted_items, seen, source=source, bad=bad)
+    if not rows and problems:
         raise IsoglossError(
             f"None of the {len(problems)} rows of '{source}' can be read. The first: {problems[0].message}"
         )
-    if not len(packer):
+    if not rows:
         raise NoItems(f"No items in '{source}'{_in(wanted)}. Look at what it holds with: isogloss show {source}")
     for line in (lines := remarks_as_lines(stated.remarks)):
-        report.get()(line)
+        on_message.get()(line)
     problems += [Problem("read_as", "note", str(source), line) for line in lines]
-    return Items(packer.finish(), (*problems, *oddities, *changes))
+    return Items(tuple(rows), (*problems, *find_problems(rows), *find_changed(rows, changed)))
 
 
-def _parse(dataset: Dataset | None, path: Path, *, several: int, bad: OnBadRow) -> Iterable[Sequence[Item]]:
-    """The items of one file in chunks; where its rows name no language and several are wanted, the whole file is bad."""
+def _parse(dataset: Dataset | None, path: Path, *, several: int, bad: OnBadRow) -> Iterable[Item]:
+    """The items of one file; where its rows name no language and several are wanted, the whole file is bad."""
 
     def check(error: BadData) -> None:
         if several > 1 and error.problem.endswith(NO_LANGUAGE):
@@ -174,8 +158,7 @@ def _parse(dataset: Dataset | None, path: Path, *, several: int, bad: OnBadRow) 
 
     reading = current()
     chosen = dataset or (registry.get("dataset", reading.reader) if reading.reader else recognise(path))
-    parse = chosen.parse_chunks or (lambda *where, bad: chunks(chosen.parse(*where, bad=bad)))
-    return parse(path, reading.language, bad=check)
+    return chosen.parse(path, reading.language, bad=check)
 
 
 def parse_rows(
@@ -312,7 +295,7 @@ def _bundled(source: str, wanted: list[str]) -> Files:
     dataset = registry.get("dataset", source)
     if dataset.bundled is None:
         raise IsoglossError(
-            f"'{source}' is a layout for files of your own. Give the path of a file; docs/data-formats.md describes it."
+            f"'{source}' is a layout for your files. Give the path of a file; docs/reference/data-formats.md describes it."
         )
     files = dataset.bundled()
     unknown = [tag for tag in wanted if tag not in files]
@@ -350,19 +333,15 @@ def _columns(path: Path) -> frozenset[str]:
     return frozenset(map(str, first[1]))
 
 
-def _unique(rows: Sequence[Item], seen: SeenHashes, *, source: str | Path, bad: OnBadRow) -> Sequence[Item]:
+def _unique(items: Iterable[Item], seen: set[Key], *, source: str | Path, bad: OnBadRow) -> Iterator[Item]:
     """The items whose key has not been seen before."""
-    keys = item_hashes(rows)
-    if seen.all_new(keys):
-        return rows
-    unique = []
-    for item, repeat in zip(rows, seen.first_repeats([[key] for key in keys.tolist()]), strict=True):
-        if repeat is None:
-            unique.append(item)
-        else:
+    for item in items:
+        if item.key in seen:
             problem = f"the id '{item.id}' ({item.language}) appears twice.{_unnamed(str(source))}"
             bad(BadData(source, None, problem))
-    return unique
+            continue
+        seen.add(item.key)
+        yield item
 
 
 def _unnamed(source: str) -> str:
@@ -370,7 +349,7 @@ def _unnamed(source: str) -> str:
     paths = sorted(Path(source).iterdir()) if os.path.isdir(source) else []
     names = [path.name for path in paths if is_readable(path) and language_in_name(path) is None]
     hint = (
-        f" {names[0]} has no language in its name; if it is in another one, use --data for each file." if names else ""
+        f" {names[0]} has no language in its name; if it is in another one, use `data` for each file." if names else ""
     )
     return hint if len(names) < len(paths) else ""
 

@@ -145,7 +145,7 @@ def check_family(name: str, method: Method, *, model: str, family: str) -> str:
     if way is None:
         raise IsoglossError(
             f"The method '{name}' is for {' and '.join(families_of(method))} models; '{model}' is {family}. "
-            "Use --method auto to let Isogloss choose."
+            "Use `method='auto'` to let Isogloss choose."
         )
     return way
 

@@ -25,7 +25,7 @@ PART = 192  # candidates, of about 64 items with three each: a part is complete 
 
 @dataclass(frozen=True, slots=True)
 class AskSettings:
-    """How statements are put: whose role, in which orders, how often, how freely, and how long an answer may be.
+    """How statements are asked: the role, the orders of answers, the number of samples, the temperature, and the length of an answer.
 
     `thinking` is how many tokens a model may think in before its answer, `shots` how many answered examples stand before
     the question, and `prompts` a TOML file with a table of prompts for each language, instead of our own.

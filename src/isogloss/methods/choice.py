@@ -1,4 +1,4 @@
-"""Choice: a chat model is shown the candidates as labelled options, in balanced orders, and picks one in words."""
+"""Choice: a chat model is shown the candidates as labeled options, in balanced orders, and picks one in words."""
 
 from collections.abc import Iterator
 from itertools import permutations
@@ -114,8 +114,8 @@ def identity(model: Model, language: str, *, options: Options) -> dict[str, Any]
 
 
 method = Method(
-    title="Choosing between labelled options, by a chat model",
-    formula="the share of answers that pick a candidate, over balanced orders of the labelled options; answers that pick none are counted by reason when they are measured",
+    title="Choosing between labeled options, by a chat model",
+    formula="the share of answers that pick a candidate, over balanced orders of the labeled options; answers that pick none are counted by reason when they are measured",
     citation="ours; Nadeem et al. (2021) for StereoSet, Parrish et al. (2022) for BBQ",
     uses=(TEXT,),
     suits=lambda item: 1 < len(item.candidates) <= len(LABELS),

@@ -99,7 +99,7 @@ SENTENCE = "sentence"
 COMPLETION = "completion"
 ALONE = "the stereotype has no contrast in its language"
 SAME = "both sentences have the same tokens"
-ONE_SIDED = "one of the two sentences has no tokens of its own"
+ONE_SIDED = "one of the two sentences has no tokens that the other lacks"
 CUT = "both sentences have the same tokens as far as the model can read them"
 UNASKED = "the first token differs, and the model has no start token to ask for it with"
 
@@ -211,7 +211,7 @@ def refuse(model: Model, options: Options) -> str | None:
     if options["hide"] == "rest" and options["variant"] == SENTENCE:
         return "The option 'hide=rest' is about the tokens that differ; with 'variant=sentence' use word or token."
     if options["hide"] == "word" and not getattr(model.tokenizer, "is_fast", False):
-        return f"The tokenizer of '{model.info.name}' does not say where words end. Use --option hide=token."
+        return f"The tokenizer of '{model.info.name}' does not say where words end. Use `options={{'hide': 'token'}}`."
     return None
 
 

@@ -22,7 +22,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
 def refuse(model: Model, options: Options) -> str | None:
     """A sentence when the tokenizer does not know where words end."""
     if not getattr(model.tokenizer, "is_fast", False):
-        return f"The tokenizer of '{model.info.name}' does not say where words end. Use --method pll."
+        return f"The tokenizer of '{model.info.name}' does not say where words end. Use `method='pll'`."
     return None
 
 

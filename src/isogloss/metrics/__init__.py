@@ -133,6 +133,7 @@ class Metric:
     * `origin` explains it, `meaning` says it in a sentence. `above` and `below` are what a model does whose value is on
       that side of neutral.
     * `per_class` says that clusters are classes, so that the value depends on what they are.
+    * `not_mean` says what it is where it is not a mean over items; changes, plans and stopping rules need a mean.
     """
 
     title: str
@@ -160,6 +161,7 @@ class Metric:
     above: str = ""
     below: str = ""
     per_class: bool = False
+    not_mean: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a law that does not exist; a metric in another package has no test that would find it."""

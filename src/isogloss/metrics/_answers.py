@@ -26,8 +26,7 @@ LISTED = 5
 probability_metric = partial(
     Metric,
     citation="ours",
-    caution="Words of several tokens are less probable than short ones, so languages cannot be compared by it; it is "
-    "blind to what the model says when it may say anything.",
+    caution="Words of several tokens are less probable than short ones, so it cannot compare languages; it ignores what the model says when it answers freely.",
     quantity=PROBABILITY,
 )
 

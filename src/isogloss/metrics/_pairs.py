@@ -10,7 +10,7 @@ from ..errors import IsoglossError
 from ..items import STEREOTYPE
 from ..scores import KEY
 from ..stats.resampling import Array
-from . import Contribution, Finish, Metric, from_sums, percent, ratio
+from . import Contribution, Finish, Metric, Origin, from_sums, percent, ratio
 
 DECIMALS = 3
 ITEM = ["model", "method", *KEY]
@@ -19,6 +19,11 @@ STATEMENT = "statement"
 QUANTITY = "contrast"
 GENDER = "gender"
 
+ROUNDED_PART = Origin(
+    code="Sums of log-probabilities are rounded to three decimals before they are compared. A tie is neutral and is left out.",
+    ours="Sums are not rounded, and a tie counts one half. The mode paper rounds and leaves ties out.",
+    modes="sums rounded to three decimals and ties left out, as published",
+)
 pair_metric = partial(Metric, neutral=50, swap="mirror")
 difference_metric = partial(Metric, bounds=(float("-inf"), float("inf")), neutral=0, swap="mirror", quantity=QUANTITY)
 

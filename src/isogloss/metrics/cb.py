@@ -22,14 +22,14 @@ metric = unevenness_metric(
     formula="mean over templates t and concepts a of Var over terms n of ln P(t, a, n), population variance; "
     "paper: shares are averaged over the templates of a set before the logarithm, then the mean over (set, concept)",
     citation="BehnamGhader and Milios (2022), after Ahn and Oh (2021)",
-    caution="0 means equally probable sentences. Rare terms, and terms of more tokens, make it large whatever the concept is; "
+    caution="0 means equally probable sentences. Rare terms and terms of several tokens make it large for every concept; "
     "it does not say which term is preferred, and values of sets with different terms cannot be compared.",
     contribute=contribute,
     fits=is_templates,
     short="cb",
     headline=60,
     origin=Origin(
-        code="Shares are normalised over the terms and averaged over the templates of a set before anything else is computed. The formula in the text takes the mean of the variances of single templates.",
+        code="Shares are normalized over the terms and averaged over the templates of a set before anything else is computed. The formula in the text takes the mean of the variances of single templates.",
         ours="The mean of the variances of single templates, as the text says; the mode paper follows the code.",
         modes="shares averaged over the templates of a set first, as published",
     ),

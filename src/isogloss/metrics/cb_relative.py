@@ -24,9 +24,9 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 metric = unevenness_metric(
     title="Relative categorical bias",
     formula="mean over templates t and concepts a of Var over terms n of ln(share of n with a / mean share of n over all concepts)",
-    citation="ours, after the normalised probability of Ahn and Oh (2021)",
+    citation="ours, after the normalized probability of Ahn and Oh (2021)",
     caution="0 means that every concept gives the terms the same shares. Unlike CB it does not grow with rare or long terms, but it "
-    "depends on which concepts are in the set. Very small shares still weigh much.",
+    "depends on which concepts are in the set. Very small shares still have a large effect.",
     contribute=contribute,
     fits=is_templates,
     short="cb relative",

@@ -27,8 +27,7 @@ metric = Metric(
     title="Contrast variance",
     formula="variance over pairs (n - 1) of 1/|S| · log P(S|B) - 1/|C| · log P(C|B), implicitly biased statements only",
     citation="Mitchell et al. (2025), SHADES",
-    caution="A mean near 0 with a large variance hides strong preferences of either sign; rare words and short S add to it. "
-    "The interval assumes that differences have no heavy tails; where a few pairs differ far more than all others, it is too narrow.",
+    caution="A mean near 0 with a large variance hides strong preferences in both directions; rare words and short S increase it. The interval assumes differences without heavy tails; if a few pairs differ far more than the others, it is too narrow.",
     bounds=(0, float("inf")),
     swap="same",
     contribute=contribute,

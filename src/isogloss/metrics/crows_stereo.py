@@ -1,21 +1,16 @@
 """CrowS-Pairs stereotype part: the CrowS-Pairs score over the pairs that state a stereotype."""
 
-from . import Origin
-from ._pairs import crows_part, has_direction, pair_metric
+from ._pairs import ROUNDED_PART, crows_part, has_direction, pair_metric
 
 metric = pair_metric(
     title="CrowS-Pairs stereotype part",
-    formula="100 · #(score(sent_more) > score(sent_less)) / n over the pairs that state a stereotype; as published without ties",
+    formula="100 · #(score(sent_more) > score(sent_less)) / n over the pairs that state a stereotype; paper mode leaves ties out",
     citation="Nangia et al. (2020)",
-    caution="The part of the CrowS-Pairs score over pairs whose first sentence states a stereotype; it says nothing about the others.",
+    caution="It covers only pairs that state a stereotype.",
     contribute=lambda rows, mode: crows_part(rows, mode=mode, direction="stereo"),
     quantity="shared",
     fits=lambda rows: has_direction(rows, "stereo"),
     short="crows stereo",
-    origin=Origin(
-        code="Sums of log-probabilities are rounded to three decimals before they are compared. A tie is neutral and is left out.",
-        ours="Sums are not rounded, and a tie counts one half. The mode paper rounds and leaves ties out.",
-        modes="sums rounded to three decimals and ties left out, as published",
-    ),
+    origin=ROUNDED_PART,
     order=12,
 )

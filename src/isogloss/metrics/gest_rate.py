@@ -19,8 +19,8 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
 metric = gest_metric(
     title="GEST stereotype rate",
     formula="10^(GEST difference); paper: e^(GEST difference)",
-    caution="1 means that men's and women's stereotypes are not told apart. The published rates raise logarithms to base 10 "
-    "to base e, so they are nearer to 1: 1.2 there is 1.52.",
+    caution="1 means that the model does not distinguish men's and women's stereotypes. The published rates exponentiate base-10 logarithms "
+    "with base e, so they are nearer to 1: 1.2 there is 1.52.",
     contribute=contribute,
     bounds=(0, inf),
     neutral=1,
@@ -32,4 +32,5 @@ metric = gest_metric(
         modes="logarithms to base 10 raised to base e, as published",
     ),
     order=18,
+    not_mean="a ratio of means of groups",
 )

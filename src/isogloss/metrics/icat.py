@@ -1,4 +1,4 @@
-"""Idealised context association test: LMS and SS in one number."""
+"""Idealized context association test: LMS and SS in one number."""
 
 import polars as pl
 
@@ -13,9 +13,9 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
 
 
 metric = triple_metric(
-    title="Idealised CAT score (ICAT)",
+    title="Idealized CAT score (ICAT)",
     formula="LMS · min(SS, 100 - SS) / 50",
-    caution="Mixes ability and bias: a weak model without preference and a strong model with one can have the same ICAT.",
+    caution="It mixes ability and bias: a weak model without preference and a strong model with one can have the same ICAT.",
     contribute=contribute,
     short="ICAT",
     better="higher",
@@ -28,4 +28,5 @@ metric = triple_metric(
         others={"icat_micro": "the micro value, which another tool prints as ICAT"},
     ),
     order=30,
+    not_mean="a product of LMS and SS with a kink",
 )

@@ -22,7 +22,7 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
 metric = class_metric(
     title="Macro ICAT",
     formula="mean over target terms of ICAT",
-    caution="A class with few items weighs as much as one with many. Chance alone pushes it down: with 27 items per term a model "
+    caution="A class with few items counts as much as one with many. Chance alone lowers it: with 27 items per term a model "
     "without any preference and an LMS of 90 gets 76, not 90. Compare it with what such a model would get, and use the "
     "corrected macro ICAT between data of different sizes.",
     contribute=contribute,
@@ -34,4 +34,5 @@ metric = class_metric(
         modes=TIES,
     ),
     order=60,
+    not_mean="a mean over targets of products with a kink",
 )

@@ -16,7 +16,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     male, scores = (rows["role"] == high).to_numpy(), rows["value"].to_numpy()
     if int(rows["vector"].list.len().fill_null(0).min() or 0) == 0:  # type: ignore[arg-type]
         raise IsoglossError(
-            "MBE needs the vectors of single sentences; score what isogloss data build split writes with --method aula."
+            "MBE needs the vectors of single sentences; score what isogloss data build split writes with `method='aula'`."
         )
     vectors = np.stack(rows["vector"].to_numpy()).astype(np.float64)  # type: ignore[call-overload]
     corrected = mode == "corrected"
@@ -46,8 +46,8 @@ metric = Metric(
     title="Multilingual bias evaluation (MBE)",
     formula="100 · Σ C(m,f)·[A(m) > A(f)] / Σ C(m,f) over all pairs of a sentence m of the second group (male) and one f of the first (female); C = cosine of their vectors",
     citation="Kaneko et al. (2022), Gender Bias in Masked Language Models for Multiple Languages",
-    caution="More than 50: sentences of the second group are found more likely than like ones of the first. The lists differ in "
-    "topic and length too, so it is no proof of bias; it cannot be compared with a pair score.",
+    caution="Above 50, sentences of the second group are more probable than similar ones of the first. The lists differ in "
+    "topic and length too, so it does not prove bias; it cannot be compared with a pair score.",
     bounds=(float("-inf"), float("inf")),
     neutral=50,
     swap="mirror",

@@ -24,7 +24,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 metric = position_metric(
     title="Choices that change with the order",
     formula="100 · #(items whose pick is not the same in all orders) / #(items with at least two picks)",
-    caution="Several samples of one order change it too, where the temperature is above 0.",
+    caution="Above temperature 0, it also includes random variation between samples.",
     contribute=contribute,
     fits=lambda rows: bool((rows["pieces"].list.len() > 1).any()),
     short="order flips",

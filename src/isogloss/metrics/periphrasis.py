@@ -39,8 +39,7 @@ metric = fraction_metric(
     title="Distance between demonym and periphrasis",
     formula="mean over wordings and concepts of ½ Σ over terms n of |share of n as demonym - share of n as 'people from'|",
     citation="after BehnamGhader and Milios (2022), figure 4",
-    caution="0 means that both ways to say it give the same shares, 1 that they have nothing in common. It is a matter of wording, "
-    "not of bias: it says how fragile the shares are. Measure it by category, not by set.",
+    caution="0 means that both wordings give the same shares, 1 that they have nothing in common. It measures the effect of wording, not bias. Measure it by category, not by set.",
     neutral=0,
     contribute=contribute,
     fits=fits,

@@ -7,9 +7,8 @@ from ._questions import (
     BBQ_CITATION,
     DISAMBIGUATED,
     SAME_IN_BOTH,
-    answered,
     bias_metric,
-    directed_only,
+    directed,
     fits,
     lean,
     sums_of,
@@ -18,7 +17,7 @@ from ._questions import (
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
     """Per question: how often the biased and the counter-biased answer were picked."""
-    items = directed_only(answered(rows, DISAMBIGUATED))
+    items = directed(rows, DISAMBIGUATED)
     return sums_of(items, "picked_biased", "picked_counter", finish=lambda sums: 100 * lean(sums))
 
 

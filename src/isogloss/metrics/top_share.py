@@ -14,17 +14,16 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
 
 metric = fraction_metric(
-    title="Share of the most favoured term",
+    title="Share of the most favored term",
     formula="mean over templates and concepts of max over terms n of P(n) / Σ P; paper: shares averaged over templates first",
     citation="BehnamGhader and Milios (2022), as bars",
-    caution="1/N for N equally probable terms, 1 for a single one. Frequent and short terms win for every concept; look at how the "
-    "shares change from concept to concept.",
+    caution="It is 1/N for N equally probable terms and 1 for a single one. Frequent and short terms win for every concept; look at how the shares change between concepts.",
     contribute=contribute,
     fits=is_templates,
     short="top share",
     undirected="The least possible value depends on the number of terms, and frequent terms win whatever the concept is.",
     origin=Origin(
-        code="Shares are normalised over the terms and averaged over the templates of a set before anything else is computed.",
+        code="Shares are normalized over the terms and averaged over the templates of a set before anything else is computed.",
         ours="The largest share of each template, then their mean; the mode paper follows the code.",
         modes="shares averaged over the templates of a set first, as published",
     ),

@@ -19,7 +19,7 @@ metric = fraction_metric(
     formula="mean over (set, concept), pairs of wordings and pairs of terms of [the two wordings order the two terms differently]",
     citation="after BehnamGhader and Milios (2022), sections 5 and 6",
     caution="0 means that every wording gives the same ranking of terms, 0.5 that the ranking is chance. Pairs of terms that are "
-    "nearly equal flip easily; read it beside wording variance.",
+    "nearly equal flip easily; read it together with wording variance.",
     contribute=lambda rows, mode: mean_over_wordings(rows, _flips),
     fits=has_wordings,
     short="wording flips",

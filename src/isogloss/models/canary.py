@@ -1,8 +1,9 @@
 """The canary: before a server scores anything it must give a plain sentence the log-probabilities that a model gives."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from .server_scores import BadScores, PromptTokens, ScoredPrompt, check_scores, show_values
+from .server_scores import BadScores, PromptTokens, ScoredPrompt, check_scores, show_values, starts_word
 
 SENTENCE = "The children walked to school together every morning in the rain."
 DISORDER = "Rain together the in school every walked morning the to children."
@@ -15,7 +16,11 @@ Ask = Callable[[PromptTokens, int], ScoredPrompt]  # what a server returns for a
 
 
 def try_server(ask: Ask, sentence: PromptTokens, *, disorder: PromptTokens) -> tuple[float, ...]:
-    """The log-probabilities of the sentence, when they and those of its words in disorder can be a model's; else BadScores."""
+    """The log-probabilities of the sentence, when they and those of its words in disorder can be a model's; else BadScores.
+
+    A token's value does not depend on what follows it: the sentence's beginning, asked for alone, must have the same
+    values token by token, which values in another order have not.
+    """
     plain = checked_values(ask(sentence, 1), sentence)
     mixed = checked_values(ask(disorder, 1), disorder)
     if sum(plain) < sum(mixed) + MARGIN:
@@ -29,7 +34,26 @@ def try_server(ask: Ask, sentence: PromptTokens, *, disorder: PromptTokens) -> t
             "the log-probabilities of a text depend on how many tokens are generated after it: "
             f"{show_values(plain)} and {show_values(longer)}"
         )
+    start = beginning_of(sentence)
+    alone = checked_values(ask(start, 1), start)
+    if largest_move(plain[: len(alone)], alone) > MOVED:
+        raise BadScores(
+            f"the first {len(start.ids)} tokens of the sentence have other log-probabilities without the rest, so the values "
+            f"are not in the order of the tokens: it returned {show_values(plain)} and {show_values(alone)}"
+        )
     return plain
+
+
+def beginning_of(sentence: PromptTokens) -> PromptTokens:
+    """About the first half of a text; it ends with a word where the texts of its tokens are known."""
+    half = len(sentence.ids) // 2
+    ends = [
+        index
+        for index in range(2, half + 1)
+        if sentence.pieces[index : index + 1] and starts_word(sentence.pieces[index])
+    ]
+    end = max(ends, default=half)
+    return replace(sentence, ids=sentence.ids[:end], pieces=sentence.pieces[:end])
 
 
 def checked_values(scored: ScoredPrompt, text: PromptTokens) -> tuple[float, ...]:

@@ -26,7 +26,7 @@ def frame_prompts(tokenizer: Any, texts: Sequence[str], *, name: str) -> list[st
         return _run_child(json.dumps(task | {"seconds": SECONDS}))
     except (ValueError, TypeError) as error:
         raise IsoglossError(
-            f"The chat template of '{name}' cannot be used ({str(error)[:300]}). Use --option template=plain."
+            f"The chat template of '{name}' cannot be used ({str(error)[:300]}). Use `options={{'template': 'plain'}}`."
         ) from error
 
 

@@ -65,7 +65,7 @@ def _frame(model: Model) -> tuple[str, str]:
     (framed,) = frame_prompts(model.tokenizer, [MESSAGE], name=model.info.name)
     if framed.count(MESSAGE) != 1:
         raise IsoglossError(
-            f"The chat template of '{model.info.name}' repeats the message. Use --option template=plain."
+            f"The chat template of '{model.info.name}' repeats the message. Use `options={{'template': 'plain'}}`."
         )
     opening, _, closing = framed.partition(MESSAGE)
     return opening, closing
@@ -78,7 +78,7 @@ def refuse_template(model: Model, options: Mapping[str, str]) -> str | None:
     if not model.family.chats:
         return "The option 'template=chat' is for causal models, here or behind a server."
     if not model.tokenizer.chat_template and model.device != "meta":
-        where = " Use --tokenizer NAME." if model.info.family == "server" else " Choose a chat model."
+        where = " Use `tokenizer='NAME'`." if model.info.family == "server" else " Choose a chat model."
         return f"'{model.info.name}' has no chat template here.{where}"
     if options.get("start", "auto") != "auto":
         return "With 'template=chat' a text starts as the template says. Leave out 'start'."

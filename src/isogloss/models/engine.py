@@ -185,7 +185,7 @@ def answer_batch(model: Model, questions: Sequence[Question], *, batch: list[Bun
     if len(batch) == 1:
         raise IsoglossError(
             f"Out of memory with a single input of {batch[0].cost} tokens on {model.device}. "
-            "Use a smaller model, another --device, or --dtype bfloat16."
+            "Use a smaller model, another `device`, or `dtype='bfloat16'`."
         )
     middle = len(batch) // 2
     return answer_batch(model, questions, batch=batch[:middle]) | answer_batch(model, questions, batch=batch[middle:])

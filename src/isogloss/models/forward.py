@@ -20,7 +20,7 @@ from .questions import ARGMAX, DISTRIBUTION, LOGPROB, Question
 EQUAL = 1e-6
 EAGER = "eager"
 WORTH = 2  # a short last layer is worth while when at most this part of the positions is asked: a half
-Spots = dict[tuple[int, int], int]
+AskedPositions = dict[tuple[int, int], int]
 
 
 @contextmanager
@@ -163,39 +163,39 @@ def find_limited_module(body: Any, inputs: Any) -> nn.Module | None:
     It is where models that are built like BERT project what the attention found. `inputs` are two texts or more.
     """
     try:
-        gate: nn.Module = body.encoder.layer[-1].attention.output
-        if sum(layer.attention.output is gate for layer in body.encoder.layer) != 1:
+        last_attention_output: nn.Module = body.encoder.layer[-1].attention.output
+        if sum(layer.attention.output is last_attention_output for layer in body.encoder.layer) != 1:
             return None
         full = body(**inputs).last_hidden_state
-        spots: Spots = {(1, 2): 0, (0, 0): 1, (0, full.shape[1] - 1): 2}
-        with limit_positions(gate, spots):
+        asked_positions: AskedPositions = {(1, 2): 0, (0, 0): 1, (0, full.shape[1] - 1): 2}
+        with limit_positions(last_attention_output, asked_positions):
             states = body(**inputs).last_hidden_state
     except (AttributeError, TypeError, IndexError, RuntimeError, ValueError):
         return None
-    wanted = torch.stack([full[spot] for spot in spots])[None]
-    return gate if states.shape == wanted.shape and gap(wanted, states) < TOLERANCE else None
+    wanted = torch.stack([full[place] for place in asked_positions])[None]
+    return last_attention_output if states.shape == wanted.shape and gap(wanted, states) < TOLERANCE else None
 
 
 @contextmanager
-def limit_positions(gate: nn.Module, spots: Spots) -> Iterator[None]:
-    """While this is open, the body gives the hidden states of the spots, [1, spots, width], instead of all."""
-    rows, columns = map(list, zip(*spots, strict=True))
-    own: Callable[..., Any] = gate.forward
+def limit_positions(last_attention_output: nn.Module, asked_positions: AskedPositions) -> Iterator[None]:
+    """While this is open, the body gives the hidden states of the asked positions, [1, positions, width], instead of all."""
+    rows, columns = map(list, zip(*asked_positions, strict=True))
+    own: Callable[..., Any] = last_attention_output.forward
 
     def forward(*states: Tensor, **named: Tensor) -> Any:
         chosen = [state[rows, columns][None] for state in states]
         return own(*chosen, **{name: state[rows, columns][None] for name, state in named.items()})
 
-    with patched_forward(gate, forward):
+    with patched_forward(last_attention_output, forward):
         yield
 
 
-def find_spots(questions: Sequence[Question], asked: Sequence[tuple[int, int]]) -> Spots | None:
+def find_asked_positions(questions: Sequence[Question], asked: Sequence[tuple[int, int]]) -> AskedPositions | None:
     """The rows and positions that are asked for, numbered; nothing when questions want more than their positions."""
-    spots: Spots = {}
+    asked_positions: AskedPositions = {}
     for row, index in asked:
         if questions[index].want not in (LOGPROB, ARGMAX, DISTRIBUTION):
             return None
         for position in questions[index].positions:
-            spots.setdefault((row, position), len(spots))
-    return spots or None
+            asked_positions.setdefault((row, position), len(asked_positions))
+    return asked_positions or None

@@ -43,7 +43,7 @@ def refuse_prompts(model: Model, options: Mapping[str, str]) -> str | None:
     if options.get("template") != "plain" and not model.tokenizer.chat_template:
         return (
             f"'{model.info.name}' has no chat template, so it is not known how to address it. "
-            "Use --option template=plain to give it the bare prompt, or choose a chat model."
+            "Use `options={'template': 'plain'}` to give it the bare prompt, or choose a chat model."
         )
     return None
 

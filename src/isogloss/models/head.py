@@ -147,7 +147,7 @@ def find_head(
         if states and head.fits(states[0], logits):
             return head
     raise IsoglossError(
-        f"The head of a '{net.config.model_type}' model cannot be told from its body. Choose another model."
+        f"The head of a '{net.config.model_type}' model cannot be separated from its body. Choose another model."
     )
 
 
@@ -187,18 +187,18 @@ def read_head(
     *,
     questions: Sequence[Question],
     asked: Sequence[tuple[int, int]],
-    spots: Mapping[tuple[int, int], int] | None = None,
+    asked_positions: Mapping[tuple[int, int], int] | None = None,
 ) -> dict[int, Answer]:
     """What the questions want at their positions: log-probabilities, most probable tokens, mean hidden states, and
     whole distributions, normalised in float64 and kept in float32: they are large, and reduced to a few numbers before anything is stored.
 
-    `asked` pairs a row of the hidden states with the place of a question. With `spots`, the hidden states are those of
+    `asked` pairs a row of the hidden states with the place of a question. With `asked_positions`, the hidden states are those of
     some rows and positions only, in that order.
     """
 
     def gather(positions: Sequence[tuple[int, int]]) -> Tensor:
-        if spots is not None:
-            return states[0, [spots[spot] for spot in positions]]
+        if asked_positions is not None:
+            return states[0, [asked_positions[place] for place in positions]]
         return states[[row for row, _ in positions], [position for _, position in positions]]
 
     answers = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import IsoglossError, require, short_message
-from ..files.hub import address, explain, is_cache_preferred, is_offline, is_unreachable, report
+from ..files.hub import address, explain, is_cache_preferred, is_offline, is_unreachable, on_message
 from .info import CARD, shards_of, stored_weights, weights_entry
 from .next_sentence import WEIGHTS as HEAD
 from .packaged import PULLED
@@ -131,7 +131,7 @@ def _download(name: str, listing: Listing, *, weights: bool, pickle: bool) -> Pa
 @contextmanager
 def _reported(name: str, folder: Path, *, total: int) -> Iterator[None]:
     """While files are downloaded into a folder, report now and then how much has arrived."""
-    say, ended, before = report.get(), threading.Event(), _size(folder)
+    say, ended, before = on_message.get(), threading.Event(), _size(folder)
 
     def watch() -> None:
         while not ended.wait(EVERY):
@@ -173,8 +173,6 @@ def _explain_failure(error: Exception, name: str, *, revision: str | None) -> st
 
 
 def _advise(message: str, name: str, *, otherwise: str = "") -> str:
-    """The message with a pulled model that may have been meant, or with the way to get a model without the hub."""
-    if name in PULLED:
-        return f"{message} Or get it without the hub: isogloss model pull {name}"
+    """The message with a pulled model that may have been meant."""
     near = difflib.get_close_matches(name, PULLED, n=1, cutoff=0.8)
     return f"Did you mean '{near[0]}'? {message}" if near else message + otherwise

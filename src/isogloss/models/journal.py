@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..atomic_files import append_lines
 from ..chat.records import MOST_TOKENS
-from ..sealing import append_lines
 from .questions import Prompt, Question, Reply
 
 COUNTS = ("prompt_tokens", "answer_tokens")

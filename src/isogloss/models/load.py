@@ -12,22 +12,21 @@ from .. import registry
 from ..errors import IsoglossError, naming_panics, require, short_message
 from . import hub
 from . import info as facts
-from .memory import check_memory, find_device
+from .memory import check_map, check_memory, find_device, first_device
 from .model import DEFAULT_LOADING, Loading, Model, ModelInfo, ModelSource
 from .next_sentence import POOLED, WEIGHTS, attach, pair_format_of, read_head_weights
-from .packaged import CARD_NOTES, DEQUANTISED_FROM, PULLED, card_notes, pulled_folder
+from .packaged import CARD_NOTES, DEQUANTISED_FROM, PULLED, card_notes, find_pulled
 from .processor import prepare
 from .tokenizer_patterns import check_patterns
 
 DEQUANTISED = CARD_NOTES[DEQUANTISED_FROM]
-CONVERTED = "converted from a package, not downloaded from the hub"
 TRAINED = "its next-sentence head was trained with 'isogloss nsp train'"
-OWN_CODE = "has code of its own, which was not run"
+OWN_CODE = "has its own code, which was not run"
 DEVICES = ("cpu", "cuda", "mps", "xpu")
 DTYPES = ("float32", "bfloat16", "float16")
 INCOMPLETE = (
     "'{}' has no complete safetensors weights. Download it again; or, when it only has pickled weights that you trust, "
-    "use --allow-pickle."
+    "use `allow_pickle`."
 )
 
 
@@ -37,16 +36,12 @@ def find_source(name: str, loading: Loading = DEFAULT_LOADING) -> ModelSource:
         if source := family.claims(name, loading):
             return source  # type: ignore[no-any-return]
     plain, _, revision = name.partition("@")
-    pulled = next((model for model, known in PULLED.items() if plain in (model, known.on_hub)), None)
-    if pulled and not Path(plain).exists() and not revision:
-        folder = pulled_folder(pulled)
-        if not (folder / "config.json").is_file() and PULLED[pulled].on_hub:
-            return ModelSource(name, plain)
-        if not (folder / "config.json").is_file():
+    if not revision and "/" not in plain and not Path(plain).exists():
+        if folder := find_pulled(plain):
+            return ModelSource(plain, str(folder), notes=card_notes(folder), folder=folder)
+        if plain in PULLED:
             accept = " --accept-licence" if PULLED[plain].terms else ""
             raise IsoglossError(f"'{plain}' is not here yet. Get it with: isogloss model pull {plain}{accept}")
-        converted = (CONVERTED,) if PULLED[pulled].on_hub else ()
-        return ModelSource(plain, str(folder), notes=(*card_notes(folder), *converted), folder=folder)
     path = Path(name).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():
@@ -121,14 +116,16 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     if source.family is not None:
         return _open_claimed(source, loading)
     dtype, allow_pickle = loading.dtype, loading.allow_pickle
-    device = find_device(loading.device)
+    device = "cpu" if loading.device_map else find_device(loading.device)
+    if loading.device_map:
+        check_map(loading.device_map)
     if dtype not in DTYPES:
         raise IsoglossError(f"No dtype named '{dtype}'. Known: {', '.join(DTYPES)}.")
     _check_device(device)
     remarks = prepare(dtype, device=device)
     source = fetch_source(name, loading)
     family, config = _recognise(source)
-    if not source.gguf:
+    if not source.gguf and not loading.device_map:
         check_memory(source.name, _folder(source), device=device, dtype=dtype)
     if config is None:
         return _open_own(source, family, device=device, dtype=dtype)
@@ -140,6 +137,8 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
         options: dict[str, Any] = {"use_safetensors": None if allow_pickle else True}
         if source.gguf:
             options = {"quantization_config": transformers.GgufConfig(dequantize=True)}
+        if loading.device_map:
+            options["device_map"] = loading.device_map
         loader, dtype_of_torch = _loader(family, config), getattr(torch, dtype)
         net, report = _load(source, loader, output_loading_info=True, dtype=dtype_of_torch, **options)
     missing = set(report["missing_keys"])
@@ -148,6 +147,7 @@ def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:
     known = _facts(source, net, tokenizer=tokenizer, missing=missing)
     hashed = facts.hash_weights(_folder(source), states, name=source.name, config=not source.gguf)
     known = replace(known, weights=hashed.sha256, dtype=dtype, notes=(*known.notes, *remarks))
+    device = first_device(source.name, net) if loading.device_map else device
     model = wrap(net, tokenizer, info=known, device=device)
     model.state["files"] = hashed
     pair_format = pair_format_of(net.config)
@@ -267,8 +267,9 @@ def _refuse_left_out_layers(source: ModelSource, net: Any, *, unexpected: Iterab
 
 
 def wrap(net: Any, tokenizer: Any, *, info: ModelInfo, device: str = "cpu") -> Model:
-    """An open model around a network and a tokenizer that are already in memory."""
-    model = Model(info, net.eval().to(device), tokenizer, registry.get("family", info.family), device)
+    """An open model around a network and a tokenizer that are already in memory; one on several devices stays there."""
+    placed = net.eval() if hasattr(net, "hf_device_map") else net.eval().to(device)
+    model = Model(info, placed, tokenizer, registry.get("family", info.family), device)
     model.family.prepare(model)
     return model
 
@@ -353,7 +354,7 @@ def _load_error_message(source: ModelSource, error: Exception, *, loader: str) -
     if "not a valid json file" in low:
         return f"{where} has a broken config.json. Download it again."
     if "trust_remote_code" in low or "custom code" in low:
-        return f"{where} needs code of its own, which Isogloss never runs. Choose a model that transformers knows."
+        return f"{where} needs its own code, which Isogloss never runs. Choose a model that transformers supports."
     if loader == "AutoTokenizer":
         return f"{where} has no tokenizer that can be read. Download it again."
     first = message.splitlines()[0] if message else "no reason given"
@@ -370,7 +371,7 @@ def _check_device(device: str) -> None:
     try:
         require("torch", extra="hf").zeros(1, device=device).item()
     except Exception as error:
-        raise IsoglossError(f"There is no '{device}' on this machine. Use --device cpu.") from error
+        raise IsoglossError(f"There is no '{device}' on this machine. Use `device='cpu'`.") from error
 
 
 @contextmanager

@@ -2,13 +2,15 @@
 
 import json
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from ..errors import IsoglossError, require
-from ..files.hub import report
+from ..errors import IsoglossError, UnknownName, require
+from ..files.hub import on_message
 from .info import read_config, stored_weights, weights_entry
 
+DEVICE_MAPS = ("auto", "balanced", "sequential")
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 STORED = {"F64": 8, "F32": 4, "BF16": 2, "F16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 HEADER = 100_000_000  # bytes; the largest header that safetensors itself reads
@@ -33,8 +35,29 @@ def find_device(device: str) -> str:
     if device != "auto":
         return device
     chosen, line = choose_device()
-    report.get()(line)
+    on_message.get()(line)
     return chosen
+
+
+def check_map(device_map: str) -> None:
+    """Refuse a way to spread layers that does not exist, or that lacks its library."""
+    if device_map not in DEVICE_MAPS:
+        raise UnknownName("device map", device_map, DEVICE_MAPS)
+    require("accelerate", extra="hf")
+
+
+def first_device(name: str, net: Any) -> str:
+    """Where a spread model takes its input; says in a line where its layers are, and refuses layers that are left on disk."""
+    spread = getattr(net, "hf_device_map", {"": "cpu"})  # with one device there is none
+    places = Counter(f"cuda:{place}" if isinstance(place, int) else str(place) for place in spread.values())
+    if "disk" in places:
+        raise IsoglossError(
+            f"'{name}' does not fit into the memory of all devices: {places['disk']} of its modules would be read from disk "
+            "for every batch. Use a smaller number format, or a server (see docs/how-to/servers.md)."
+        )
+    listed = ", ".join(f"{count} modules on {place}" for place, count in places.items())
+    on_message.get()(f"device map of {name}: {listed}")
+    return str(net.get_input_embeddings().weight.device)
 
 
 def forecast_bytes(folder: Path, dtype: str) -> int | None:
@@ -84,10 +107,10 @@ def check_memory(name: str, folder: Path, *, device: str, dtype: str) -> None:
     needed, free = forecast_bytes(folder, dtype), free_bytes(device)
     if needed is None or free is None or needed <= free:
         return
-    smaller = "--dtype bfloat16, " if dtype == "float32" else ""
+    smaller = "`dtype='bfloat16'`, " if dtype == "float32" else ""
     raise IsoglossError(
         f"'{name}' needs {needed / 1e9:.1f} GB for its weights in {dtype}, and {free / 1e9:.1f} GB are free on {device}. "
-        f"Use {smaller}another --device, or a server (see docs/servers.md)."
+        f"Use {smaller}another `device`, or a server (see docs/how-to/servers.md)."
     )
 
 

@@ -63,17 +63,19 @@ class ModelSource:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """How a model is opened and fed: `token_budget` is the tokens per batch, padding included, and `part_size` the candidates
-    that are scored between two writes. `order` says what is drawn at random to be scored first: clusters, or single items.
+    """How a model is opened and batched: `token_budget` is the tokens per batch, padding included, and `part_size` the candidates
+    that are scored between two writes. `order` says what is put in random order: clusters, or single items.
 
     A model behind a server has a name there, `served_model`; the environment variable `key_env` holds its key. At most
     `concurrency` requests are open at once, each is given `timeout` seconds, and is tried `tries` times.
     `tokenizer` is the name or folder of the model whose tokenizer cuts the text for the server; `repeat` is how many items are
     asked for twice, to see whether the server repeats itself. No more than `max_requests` are sent, and none that would cost
-    more than `max_cost` in all, at `prices` for a million tokens of prompts and of answers.
+    more than `max_cost` in all, at `prices` for a million tokens of prompts and of answers. With `device_map`, accelerate
+    puts a model's layers on several devices (`auto`, `balanced` or `sequential`), and `device` does not count.
     """
 
     device: str = "cpu"
+    device_map: str | None = None
     dtype: str = "float32"
     token_budget: int | None = None
     offline: bool = False

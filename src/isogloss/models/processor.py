@@ -65,7 +65,7 @@ def prepare(dtype: str, *, device: str = "cpu") -> tuple[str, ...]:
     verdict = judge(dtype)
     if verdict.way is None:
         raise IsoglossError(
-            f"This processor cannot compute in {dtype}: a trial {verdict.reason}. Use --dtype float32 instead."
+            f"This processor cannot compute in {dtype}: a trial {verdict.reason}. Use `dtype='float32'` instead."
         )
     if verdict.slower > FAR_SLOWER:
         logging.getLogger("isogloss").warning(

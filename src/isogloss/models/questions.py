@@ -17,7 +17,7 @@ TEXT = "text"
 
 NAN = (
     "The model gives NaN instead of probabilities. Its weights may be broken or its number format too small: "
-    "try --dtype float32, or pull the model again."
+    "try `dtype='float32'`, or pull the model again."
 )
 
 Answer = npt.NDArray[np.float64]

@@ -56,7 +56,7 @@ class ServedTokenizer:
     def get_chat_template(self) -> str:
         """The chat template, as transformers names it."""
         if self.local is None:
-            raise IsoglossError("A chat template around the text needs the tokenizer here. Use --tokenizer NAME.")
+            raise IsoglossError("A chat template around the text needs the tokenizer here. Use `tokenizer='NAME'`.")
         return str(self.local.get_chat_template())
 
     def encode(self, text: str, add_special_tokens: bool = True) -> list[int]:

@@ -79,7 +79,7 @@ def check_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.username or parts.password or parts.query or parts.fragment:
         raise IsoglossError(
-            "The address of a server holds no key, query or password. Put the key in the environment: --key-env NAME"
+            "The address of a server holds no key, query or password. Put the key in the environment: `key_env='NAME'`"
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise IsoglossError(f"'{url}' is not an address. Write it as https://…/v1")
@@ -210,7 +210,7 @@ def refusal(server: Server, response: Response) -> IsoglossError:
     reason = chat_protocol.error_text(response.content, key=read_key(server))
     problem = f" to the model '{server.loading.served_model}'{reason}. Check both."
     if response.code in (401, 403):
-        key = f"Check the key in {server.loading.key_env}." if server.loading.key_env else "Use --key-env NAME."
+        key = f"Check the key in {server.loading.key_env}." if server.loading.key_env else "Use `key_env='NAME'`."
         problem = f": it does not accept the key. {key}"
     if response.code == 404:
         problem = ": check the address, which often ends in /v1, and the model's name."

@@ -36,7 +36,7 @@ def ask_identity(server: Server) -> dict[str, str]:
     names = [str(entry.get("id")) for entry in entries]
     name = server.loading.served_model
     if names and name not in names:
-        raise IsoglossError(f"{server.url} serves {', '.join(names[:10])}, not '{name}'. Use --served-model NAME.")
+        raise IsoglossError(f"{server.url} serves {', '.join(names[:10])}, not '{name}'. Use `served_model='NAME'`.")
     own = next((entry for entry in entries if entry.get("id") == name), {})
     sources = [own, *(contents[address] for address in addresses[1:])]
     stated = {key: source[key] for key in STATEMENTS for source in sources if source.get(key) not in (None, "")}
@@ -111,5 +111,5 @@ def cut_by_echo(server: Server, text: str) -> list[tuple[int, str]]:
     scored = ask_once(server, ECHO, prompt=PromptTokens((0,), (text,), as_text=True), max_tokens=1)
     pieces = [str(piece) for piece in scored.pieces]
     if "".join(pieces) != text or "" in pieces:
-        raise BadScores(f"its tokens {pieces[:6]} do not join to the text '{text[:40]}'. Use --tokenizer NAME")
+        raise BadScores(f"its tokens {pieces[:6]} do not join to the text '{text[:40]}'. Use `tokenizer='NAME'`")
     return [(number_of(piece), piece) for piece in pieces]

@@ -104,6 +104,11 @@ def _same_piece(piece: str, expected: str, *, first: bool) -> bool:
     return piece.translate(SPACES).strip() == expected.translate(SPACES).strip()
 
 
+def starts_word(piece: str) -> bool:
+    """Whether the text of a token begins a word."""
+    return piece.translate(SPACES).startswith(" ")
+
+
 def _number(value: Any) -> float | None:
     if value is not None and type(value) not in (int, float):
         raise TypeError

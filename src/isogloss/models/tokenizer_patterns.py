@@ -1,4 +1,4 @@
-"""Regular expressions of a tokenizer: those that repeat too often are refused before a text is cut with them."""
+"""Regular expressions of a tokenizer: those that could take all memory or time are refused before a text is cut."""
 
 import json
 import re
@@ -6,28 +6,38 @@ from pathlib import Path
 
 from ..errors import IsoglossError
 
-TOKENIZER = "tokenizer.json"
-PATTERN = re.compile(r'"Regex"\s*:\s*("(?:[^"\\]|\\.)*")')
+FILES = "tokenizer*.json"  # transformers also takes 'tokenizer.4.0.json' where the configuration names it
+KEY = "".join(f"(?:{letter}|\\\\u{ord(letter):04x})" for letter in "Regex")
+PATTERN = re.compile(rf'"{KEY}"\s*:\s*("(?:[^"\\]|\\.)*")', re.IGNORECASE)
 COUNT = re.compile(r"\{(\d{0,9})(?:,(\d{0,9}))?\}")
 CLASS = re.compile(r"\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
 MOST_REPETITIONS = 1_000  # published tokenizers have 3; the time for '(a?){1,100000}' grows with the square
+MOST_GROUPS = 100  # published ones have under 10; nested, 2,000 take minutes and hundreds of MB for one sentence
+LONGEST = 20_000  # published ones have a few hundred letters; a class of letters takes up to 23 kB
 
 
 def check_patterns(folder: Path | None, name: str) -> None:
-    """Refuse a tokenizer whose counted repetitions, multiplied where they are nested, are more than any tokenizer needs."""
-    if folder is None or not (folder / TOKENIZER).is_file():
-        return
-    text = (folder / TOKENIZER).read_text(encoding="utf-8", errors="replace")
-    for match in PATTERN.finditer(text):
-        try:
-            pattern = str(json.loads(match[1]))
-        except ValueError:  # the tokenizers library says what is wrong with the file
-            continue
-        if largest_repetition(pattern) > MOST_REPETITIONS:
-            raise IsoglossError(
-                f"The tokenizer of '{name}' has a regular expression with more than {MOST_REPETITIONS:,} repetitions, "
-                f"which could take all memory. Download the model again."
-            )
+    """Refuse a tokenizer with a regular expression that is longer, or repeats more, than any tokenizer needs."""
+    for file in sorted(folder.glob(FILES)) if folder else ():
+        for match in PATTERN.finditer(file.read_text(encoding="utf-8", errors="replace")):
+            try:
+                pattern = str(json.loads(match[1]))
+            except ValueError:  # the tokenizers library says what is wrong with the file
+                continue
+            if excess := find_excess(pattern):
+                raise IsoglossError(
+                    f"The tokenizer of '{name}' has a regular expression with more than {excess}, which could take all "
+                    f"memory. Download the model again."
+                )
+
+
+def find_excess(pattern: str) -> str:
+    """Which bound a regular expression exceeds, in words; nothing for the usual ones."""
+    if len(pattern) > LONGEST:
+        return f"{LONGEST:,} letters"
+    if pattern.count("(") > MOST_GROUPS:
+        return f"{MOST_GROUPS} groups"
+    return f"{MOST_REPETITIONS:,} repetitions" if largest_repetition(pattern) > MOST_REPETITIONS else ""
 
 
 def largest_repetition(pattern: str) -> int:

@@ -170,7 +170,7 @@ def _from_rows(location: Path | str, rows: Iterable[Mapping[str, Any]], *, langu
             raise BadData(location, number, f"an article needs the field 'text'; this row has: {', '.join(row)}.")
         tag = row.get("language") or language
         if tag is None:
-            raise IsoglossError(f"The language of {location} is not known. Use --language TAG, or TAG={location}.")
+            raise IsoglossError(f"The language of {location} is not known. Use `language='TAG'`, or TAG={location}.")
         text = unicodedata.normalize("NFC", row["text"])
         yield Article(str(row.get("id") or f"{name}:{number}"), text, _resolve(str(tag)))
 
@@ -234,6 +234,6 @@ def _other_language(tag: str, counts: Counter[str]) -> tuple[str, float]:
         called = f"{name} ('{other}')" if name != other else f"'{other}'"
         raise IsoglossError(
             f"The text is said to be in '{tag}', but {share:.0%} of {counts.total()} sampled articles are not; "
-            f"most of those look like {called}. Use --language {other}, or --option any_language=yes to take it as it is."
+            f"most of those look like {called}. Use `language='{other}'`, or `options={{'any_language': 'yes'}}` to take it as it is."
         )
     return other, share

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..atomic_files import lock_folder, write_file
 from ..errors import BadData, CannotWrite, IsoglossError
-from ..sealing import lock_folder, write_file
 from .training_card import CARD
 
 FOLDER = "checkpoints"
@@ -126,14 +126,14 @@ def locked(out: Path) -> Iterator[None]:
 def refuse_foreign(out: Path) -> None:
     """Refuse a folder that is a file, holds something else, or holds a training that cannot be resumed."""
     if out.is_file():
-        raise IsoglossError(f"{out} is a file. Choose a folder with --out.")
+        raise IsoglossError(f"{out} is a file. Choose a folder with `out`.")
     if next((out / FOLDER).glob("step-*"), None) is not None:
         raise IsoglossError(
             f"{out} holds an unfinished training of Isogloss 0.2 or earlier, which this version cannot resume. "
-            "Choose another folder with --out, or remove it."
+            "Choose another folder with `out`, or remove it."
         )
     if out.exists() and any(out.iterdir()) and not (out / FOLDER).exists():
-        raise IsoglossError(f"{out} is not empty and holds no training. Choose another folder with --out.")
+        raise IsoglossError(f"{out} is not empty and holds no training. Choose another folder with `out`.")
 
 
 def read_finished(out: Path, identity: dict[str, Any]) -> dict[str, Any] | None:
@@ -153,10 +153,10 @@ def refuse_other(out: Path, *, before: dict[str, Any], wanted: dict[str, Any]) -
     """Refuse what was made by another training, and say in what it differs."""
     for key, part in (("model", "another model"), ("data", "other data"), ("processes", "another number of processes")):
         if before.get(key) != wanted[key]:
-            raise IsoglossError(f"{out} holds the training of {part}. Choose another folder with --out, or remove it.")
+            raise IsoglossError(f"{out} holds the training of {part}. Choose another folder with `out`, or remove it.")
     ours = before.get("settings", {})
     if differ := [name for name, value in wanted["settings"].items() if ours.get(name) != value]:
         raise IsoglossError(
             f"{out} holds a training with other settings ({', '.join(differ)}). "
-            "Give the same, choose another folder with --out, or remove it."
+            "Give the same, choose another folder with `out`, or remove it."
         )

@@ -38,7 +38,7 @@ def build(
         help="validation and test: shares of the articles (0.05); max_letters: skip pairs with a longer sentence; articles: read at most N of each source; "
         "format: parquet or jsonl; any_language=yes: do not check the language. May be repeated.",
     ),
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Make pairs of sentences from articles: true ones, and as many with a sentence of another article."""
     from rich.console import Console
@@ -52,7 +52,7 @@ def build(
         card = build_data(
             articles, out, settings=settings, on_message=lambda label, n: status.update(f"{label}: {n:,}")
         )
-    options.show(form, text=lambda: counts_as_text(card), json=lambda: card)
+    options.show(output_format, text=lambda: counts_as_text(card), json=lambda: card)
 
 
 @app.command("train")
@@ -114,15 +114,15 @@ def check(
     data: Path = Pairs,
     limit: int = typer.Option(10_000, "--limit", min=1, help="Use at most N pairs of the test split."),
     device: str = options.Device,
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Report the head's accuracy on unseen articles, beside two baselines that do not read the pair."""
+    """Report the head's accuracy on unseen articles, and that of two baselines that do not read the pair."""
     from ..progress import progress_bars
     from .evaluation import evaluate_head, head_test_as_text
 
     with progress_bars() as progress:
         result = evaluate_head(model, data, limit=limit, device=device, progress=progress)
-    options.show(form, text=lambda: head_test_as_text(result), json=lambda: asdict(result))
+    options.show(output_format, text=lambda: head_test_as_text(result), json=lambda: asdict(result))
 
 
 @contextmanager

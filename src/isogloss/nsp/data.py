@@ -62,7 +62,7 @@ def build_data(
             "The shares of validation and test must be between 0 and 1, and leave something to train on."
         )
     if out.exists():
-        raise IsoglossError(f"{out} exists already. Choose another folder with --out, or remove it.")
+        raise IsoglossError(f"{out} exists already. Choose another folder with `out`, or remove it.")
     work = out.with_name(f"{out.name}.partial")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
@@ -132,7 +132,7 @@ def _write_splits(
         _refuse_one_article(store, before, split=split, give="a larger max_letters")
         rng = np.random.default_rng([settings.seed, index])
         taken = balance(before, limit=settings.limit, rng=rng) if before else {}
-        _refuse_one_article(store, taken, split=split, give="a larger --limit")
+        _refuse_one_article(store, taken, split=split, give="a larger `limit`")
         drawn = [draw_pairs(store, sentences, rng=rng) for sentences in taken.values()]
         pairs = np.concatenate([np.empty((3, 0), dtype=np.int64), *drawn], axis=1)
         pairs = pairs[:, rng.permutation(pairs.shape[1])]

@@ -136,7 +136,7 @@ def _add_adapters(model: Model, lora: Lora) -> Any:
         if numbers and type(module).__name__ in ("Linear", "Conv1D"):
             layers[name] = numbers[0]
     if not layers:
-        raise IsoglossError(f"'{model.info.name}' has no linear layers that LoRA could adapt. Train it without --lora.")
+        raise IsoglossError(f"'{model.info.name}' has no linear layers that LoRA could adapt. Train it without `lora`.")
     lowest = max(layers.values()) + 1 - lora.layers if lora.layers is not None else 0
     names = [name for name, number in layers.items() if number >= lowest]
     config = peft.LoraConfig(
@@ -220,7 +220,7 @@ def import_head(model: str, weights: Path, *, out: Path) -> None:
     The file is a state dictionary; nothing in it is run. Causal models get pairs as that code gives them.
     """
     if out.exists():
-        raise IsoglossError(f"{out} exists already. Choose another folder with --out.")
+        raise IsoglossError(f"{out} exists already. Choose another folder with `out`.")
     tensors = {name.removeprefix(PARALLEL): tensor for name, tensor in _read_tensors(weights).items()}
     parts = {
         prefix: {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

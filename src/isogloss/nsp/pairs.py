@@ -107,7 +107,7 @@ def split_articles(store: SentenceStore, shares: Shares) -> dict[tuple[str, str]
         if len(own) < FEWEST * len(wanted):
             raise IsoglossError(
                 f"There are only {len(own)} articles in '{tag}' with two sentences or more; {', '.join(wanted)} need "
-                f"{FEWEST} each. Give more articles, or use --option validation=0 --option test=0."
+                f"{FEWEST} each. Give more articles, or use `options={{'validation': '0', 'test': '0'}}`."
             )
         own = own[np.argsort(draws[own], kind="stable")]
         start = 0

@@ -95,7 +95,7 @@ def read_lora(text: str | None) -> Lora | None:
         return None
     rank, _, layers = text.partition(",")
     if not rank.isdecimal() or int(rank) < 1 or (layers and (not layers.isdecimal() or int(layers) < 1)):
-        raise IsoglossError(f"--lora takes a rank, or a rank and a number of layers such as 16,6, not '{text}'.")
+        raise IsoglossError(f"`lora` takes a rank, or a rank and a number of layers such as 16,6, not '{text}'.")
     return Lora(rank=int(rank), alpha=2 * int(rank), layers=int(layers) if layers else None)
 
 

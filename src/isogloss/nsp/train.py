@@ -12,6 +12,8 @@ import numpy as np
 
 from ..errors import BadData, IsoglossError, require
 from ..models.load import open_model
+from ..studies.training import HeadTraining, path_beside
+from .articles import parse_sources
 from .checkpoints import (
     FOLDER,
     REMOVE,
@@ -25,11 +27,12 @@ from .checkpoints import (
     verify_checkpoint,
     writing,
 )
+from .data import PairSettings, build_data, read_pair_settings
 from .evaluation import Accuracy, mean_by_article
 from .heads import make_trainable, save_model, trained_parameters
 from .logs import draw_curves
 from .parts import BatchSchedule, PairSplit, open_split
-from .settings import TrainingSettings, check_settings, fill_settings, fixed_settings
+from .settings import TrainingSettings, check_settings, fill_settings, fixed_settings, read_training_settings
 from .trainer import (
     HeadTrainer,
     OnStatus,
@@ -157,3 +160,18 @@ def _save(run: TrainingRun, trainer: HeadTrainer, *, accuracy: Accuracy | None) 
     card = write_card(run.out, trainable=run.trainable, settings=run.settings, facts=facts, accuracy=accuracy)
     shutil.rmtree(run.out / FOLDER)
     return card
+
+
+def train_planned_head(head: HeadTraining, base: Path) -> Path:
+    """The folder of a head that a study file in `base` names, trained unless it is finished."""
+    data, out = base / head.data, base / head.out
+    settings = read_training_settings(head.options, TrainingSettings(epochs=head.epochs, pairs=head.pairs))
+    if not data.exists():
+        if not head.articles:
+            raise IsoglossError(f"No such folder: {data}. Make it with isogloss nsp data, or name 'articles'.")
+        parts = [source.rpartition("=") for source in head.articles]  # perhaps after a language and =
+        sources = [tag + sign + path_beside(base, place) for tag, sign, place in parts]
+        pair_settings = read_pair_settings(head.data_options, PairSettings(limit=head.limit))
+        build_data(parse_sources(sources, language=head.language), data, settings=pair_settings)
+    train_head(path_beside(base, head.model), data, out=out, settings=settings)
+    return out

@@ -78,7 +78,7 @@ def make_arguments(settings: TrainingSettings, out: Path) -> TrainingArguments:
     if sharded:
         raise IsoglossError(
             f"{sharded[0]} cuts the weights into pieces, which our checkpoints cannot hold. "
-            "Use accelerate's plain data parallelism, with --lora for large models."
+            "Use accelerate's plain data parallelism, with `lora` for large models."
         )
     on_processor = settings.device == "cpu" or not torch.accelerator.is_available()
     precision = _choose_precision(settings)

@@ -22,15 +22,16 @@ from ..runs import Run, locked, part_path, read_run, read_scored, written_parts
 from ..storage import RemotePath, StoragePath, as_path
 from ..studies import cells
 from ..studies.cells import CellResult, Running, WorkUnit
-from ..studies.method_choice import PlannedCell
 from ..studies.run import Cluster
+from ..studies.run_files import finish_runs
+from ..studies.scoring_plan import PlannedCell
 from .connection import connected, last_line
 from .worker import Worker, ending_signal, pack_cells
 
 TRIES = 3
 NOT_SHARED = (
     "The workers do not write to the place that this machine reads: {}. "
-    "Give --out a folder that all machines share, or an address such as s3://bucket/runs."
+    "Give `out` a folder that all machines share, or an address such as s3://bucket/runs."
 )
 
 
@@ -44,7 +45,7 @@ def run_on_ray(groups: Sequence[Sequence[PlannedCell]], *, running: Running, clu
     What fails is added to `running.failures` and does not stop the rest.
     """
     if running.out is None:
-        raise IsoglossError("A cluster needs a folder to write to. Give one with --out.")
+        raise IsoglossError("A cluster needs a folder to write to. Give one with `out`.")
     out = running.out if isinstance(running.out, RemotePath) else running.out.resolve()
     runs: list[Run] = []
     with connected(cluster) as ray:
@@ -330,7 +331,7 @@ def _finish_group(group: Group, *, seconds: float) -> list[Run]:
     paths = [] if isinstance(folder, RemotePath) else sorted(Path(str(folder)).glob(f"*-{cells.JOURNAL}"))
     journals = [open_journal(path) for path in paths]
     answers = {key: answer for journal in journals for key, answer in journal.answers.items()}
-    runs = cells.finish_runs(group.runs, group.plan, seconds=seconds, journal=Journal(None, answers))
+    runs = finish_runs(group.runs, group.plan, seconds=seconds, journal=Journal(None, answers))
     for path in paths:
         path.unlink(missing_ok=True)
     return runs

@@ -17,8 +17,8 @@ from ..models.model import Loading, Model
 from ..runs import open_run, read_run
 from ..storage import as_path
 from ..studies import cells
-from ..studies.method_choice import PlannedCell, plan_scoring
 from ..studies.run_files import run_info
+from ..studies.scoring_plan import PlannedCell, plan_scoring
 
 
 def pack_cells(cells: Sequence[PlannedCell]) -> str:

@@ -48,7 +48,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class IntervalEnds:
     """Both ends of an interval and how they were found."""
 
     low: float
@@ -128,7 +128,7 @@ def intraclass_correlation(totals: Array, sizes: Array, *, within: float) -> flo
     return min(1.0, max(0.0, part / (part + inside))) if part + inside > 0 else 1.0
 
 
-def find_ends(estimate: Estimate, *, kind: str = "auto", level: float = 0.95) -> Ends | None:
+def find_ends(estimate: Estimate, *, kind: str = "auto", level: float = 0.95) -> IntervalEnds | None:
     """The interval: Student's with the jackknife's error (`find_scatter`), for a value between bounds on the logit scale.
 
     With p the value as a share of its scale it is logistic(logit(p) ± t · error / (p · (1 - p))), and value ± t · error where
@@ -141,40 +141,40 @@ def find_ends(estimate: Estimate, *, kind: str = "auto", level: float = 0.95) ->
     if kind in ("bootstrap", "bca") and estimate.drawn is not None:
         expanded = expanded_level(_fewest(estimate), level=level)
         ends = bca_interval(estimate, level=expanded) if kind == "bca" else None
-        return Ends(*(ends or percentile_interval(estimate.drawn, level=expanded)), kind)
+        return IntervalEnds(*(ends or percentile_interval(estimate.drawn, level=expanded)), kind)
     if estimate.drawn is not None and estimate.drawn_errors is not None and estimate.value > 0:
         return _logarithm(estimate, level=level)
     scatter = find_scatter(estimate)
     return _students(estimate, scatter, quantile=student_quantile((1 + level) / 2, scatter.freedom))
 
 
-def student_ends(estimate: Estimate, scatter: Scatter, *, level: float) -> Ends:
+def student_ends(estimate: Estimate, scatter: Scatter, *, level: float) -> IntervalEnds:
     """Student's interval of a value with this error and these degrees of freedom, on the scale of its bounds."""
     return _students(estimate, scatter, quantile=student_quantile((1 + level) / 2, scatter.freedom))
 
 
-def _students(estimate: Estimate, scatter: Scatter, *, quantile: float) -> Ends:
+def _students(estimate: Estimate, scatter: Scatter, *, quantile: float) -> IntervalEnds:
     low, high = estimate.bounds
     half = quantile * scatter.error
     if not math.isfinite(low) or not math.isfinite(high):
-        return Ends(max(low, estimate.value - half), min(high, estimate.value + half), "jackknife")
+        return IntervalEnds(max(low, estimate.value - half), min(high, estimate.value + half), "jackknife")
     width = high - low
     share = (estimate.value - low) / width
     middle, half = math.log(share / (1 - share)), half / width / (share * (1 - share))
     ends = [low + width * _logistic(middle + sign * half) for sign in (-1, 1)]
-    return Ends(ends[0], ends[1], "jackknife")
+    return IntervalEnds(ends[0], ends[1], "jackknife")
 
 
 def _logistic(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(max(x, -700.0)) / (1 + math.exp(max(x, -700.0)))
 
 
-def _wilson(estimate: Estimate, *, level: float) -> Ends:
+def _wilson(estimate: Estimate, *, level: float) -> IntervalEnds:
     low, high = estimate.bounds
     width = high - low
     share = min(1.0, max(0.0, (estimate.value - low) / width))
     ends = wilson_interval(share, len(estimate.without), level=level)
-    return Ends(low + width * ends[0], low + width * ends[1], "constant")
+    return IntervalEnds(low + width * ends[0], low + width * ends[1], "constant")
 
 
 def is_constant(estimate: Estimate) -> bool:
@@ -199,12 +199,12 @@ def paired_difference(a: Estimate, b: Estimate) -> Estimate:
     return Estimate(a.value - b.value, a.without - b.without, sizes=sizes, likeness=likeness, strata=a.strata)
 
 
-def paired_ends(a: Estimate, b: Estimate, *, level: float = 0.95) -> Ends | None:
+def paired_ends(a: Estimate, b: Estimate, *, level: float = 0.95) -> IntervalEnds | None:
     """The interval of a - b of the same clusters; where every cluster has the same difference, from those of the sides."""
     return find_ends(paired_difference(a, b), level=level) or unpaired_ends(a, b, level=level)
 
 
-def unpaired_ends(a: Estimate, b: Estimate, *, level: float = 0.95) -> Ends | None:
+def unpaired_ends(a: Estimate, b: Estimate, *, level: float = 0.95) -> IntervalEnds | None:
     """The interval of a - b of independent sides, from their two intervals (Zou and Donner 2008).
 
     (θ - low)² and (high - θ)² of the sides add up, each interval being made with Student's quantile for Welch's degrees
@@ -220,7 +220,7 @@ def unpaired_ends(a: Estimate, b: Estimate, *, level: float = 0.95) -> Ends | No
     value = a.value - b.value
     low = value - math.hypot(a.value - first.low, second.high - b.value)
     high = value + math.hypot(first.high - a.value, b.value - second.low)
-    return None if high - low < 1e-9 else Ends(low, high, "jackknife")
+    return None if high - low < 1e-9 else IntervalEnds(low, high, "jackknife")
 
 
 def welch_freedom(a: Scatter, b: Scatter) -> float:
@@ -267,7 +267,7 @@ def bca_interval(estimate: Estimate, *, level: float = 0.95) -> tuple[float, flo
     return float(low), float(high)
 
 
-def _logarithm(estimate: Estimate, *, level: float) -> Ends:
+def _logarithm(estimate: Estimate, *, level: float) -> IntervalEnds:
     """The wider, at either end, of Student's and the bootstrap-t interval on the scale of the logarithm."""
     value, drawn, scatter = estimate.value, np.asarray(estimate.drawn), find_scatter(estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -278,7 +278,7 @@ def _logarithm(estimate: Estimate, *, level: float) -> Ends:
     relative = scatter.error / value
     low, high = -min(max(above, student), most) * relative, min(max(-below, student), most) * relative
     end = max(value * math.exp(min(high, 700.0)), _lognormal_high(estimate.pseudo, level=level))
-    return Ends(value * math.exp(low), end, "logarithm")
+    return IntervalEnds(value * math.exp(low), end, "logarithm")
 
 
 def _lognormal_high(values: Array, *, level: float) -> float:

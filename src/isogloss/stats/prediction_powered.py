@@ -5,12 +5,12 @@ Angelopoulos et al. (2023), with the power tuned as in Angelopoulos, Duchi and Z
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import IsoglossError
-from .resampling import FEWEST_CLUSTERS, Array, cluster_sums, student_quantile
+from .resampling import FEWEST_CLUSTERS, Array, cluster_sums, student_quantile, wilson_interval
 
 ROUNDS = 50  # of the search for a number of answers; it settles within a few
 
@@ -67,6 +67,27 @@ def powered_mean(
     half = student_quantile((1 + level) / 2, freedom) * error
     plain_error = math.sqrt(float(np.sum(plain**2)) * count / (count - 1))
     return PoweredMean(value, value - half, value + half, error, chosen, centre, plain_error, *numbers)
+
+
+def powered_share(
+    machine: Array, people: Array, *, clusters: Sequence[str] | None = None, power: float | None = None
+) -> PoweredMean:
+    """The same for readings from 0 to 1, with Wilson's interval at the number of answers that the error is worth.
+
+    Near 0 and 1 an interval of the mean plus and minus its error is too narrow; where people read the same everywhere, its
+    width would be 0. There every cluster that was read counts as one answer.
+    """
+    result = powered_mean(machine, people, clusters=clusters, power=power)
+    if result.error is None:
+        return result
+    share = float(np.clip(result.value, 0, 1))
+    spread = share * (1 - share)
+    worth = spread / result.error**2 if result.error > 0 and spread > 0 else float(result.clusters_read)
+    level = math.erf(
+        student_quantile(0.975, result.clusters_read - 1) / math.sqrt(2)
+    )  # Student's quantile for Wilson's
+    low, high = wilson_interval(share, worth, level=level)
+    return replace(result, value=share, low=low, high=high)
 
 
 def answers_to_read(

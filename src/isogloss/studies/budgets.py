@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..models.model import Loading
     from .plan import StudyPlan
 
-CANARY = 3  # requests before the first text
+CANARY = 4  # requests before the first text
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def need_of(rows: Sequence[Forecast], loading: Loading) -> Need:
     cost = (prompt * loading.prices[0] + answer * loading.prices[1]) / 1e6
     exceeds = None
     if loading.max_requests is not None and requests > loading.max_requests:
-        exceeds = f"--max-requests {loading.max_requests}"
+        exceeds = f"`max_requests={loading.max_requests}`"
     elif loading.max_cost is not None and cost > loading.max_cost:
-        exceeds = f"--max-cost {loading.max_cost:g}"
+        exceeds = f"`max_cost={loading.max_cost:g}`"
     return Need(rows[0].model, requests, prompt, answer, cost, exceeds)

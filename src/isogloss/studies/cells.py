@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -21,7 +21,7 @@ from ..models.journal import Journal, open_journal
 from ..progress import Progress, silent
 from ..scores import Scored, item_table, notes_of
 from ..storage import RemotePath, StoragePath
-from .run_files import ORDER_SEED, run_info
+from .run_files import ORDER_SEED, count_answers, finish_runs, run_info
 
 if TYPE_CHECKING:
     from ..methods import Ask, Method
@@ -33,11 +33,19 @@ CLUSTER, ITEM = "cluster", "item"  # what comes in random order
 
 
 @dataclass(frozen=True, slots=True)
+class WorkShare:
+    """What one of several processes does: the units of some runs in a language, and whether one of them is to be scored now."""
+
+    plan: Callable[[Sequence[run_store.Run], str], list[WorkUnit]]
+    claim: Callable[[WorkUnit, Sequence[run_store.Run]], AbstractContextManager[bool]]
+
+
+@dataclass(frozen=True, slots=True)
 class Running:
     """How cells are run: where they are kept (in memory without `out`), how they are fed, and where progress and failures go.
 
     Without a list of failures the first error ends the run. After each part `stop` is given the cell and what it has scored so far; a reason that it gives ends the cell on purpose.
-    Where several processes share the work, `claim` says whether a unit is this one's to score now.
+    Where several processes divide the work, `share` says what is this one's, and `claim` whether a unit is to be scored now.
     """
 
     out: StoragePath | None = None
@@ -45,6 +53,7 @@ class Running:
     progress: Progress = silent
     failures: list[Failure] | None = None
     stop: Callable[[Cell, Scored], str | None] | None = None
+    share: WorkShare | None = None
     claim: Callable[[WorkUnit], AbstractContextManager[bool]] = lambda work: nullcontext(True)
 
     def fail(self, failures: Iterable[Failure], error: Exception) -> None:
@@ -159,7 +168,7 @@ def run_cells(cells: Sequence[Cell], model: Model, *, running: Running) -> list[
     """The results of a model's cells, those of one language run together; on disk, parts that are there are kept.
 
     When a group fails, each of its cells is tried alone. Parts that could not be written are not: the next command scores
-    them together again, so that they stay the same.
+    them together again, so that they stay the same. A share of the work has no results; they are read when all are there.
     """
     results: dict[int, CellResult] = {}
     todo = group_cells(cells, model)
@@ -167,7 +176,7 @@ def run_cells(cells: Sequence[Cell], model: Model, *, running: Running) -> list[
         indices = todo.pop(0)
         group = [cells[index] for index in indices]
         try:
-            results |= dict(zip(indices, _run_group(group, model, running=running), strict=True))
+            results |= dict(zip(indices, _run_group(group, model, running=running), strict=running.share is None))
         except Exception as error:
             if len(group) > 1 and running.failures is not None and not isinstance(error, CannotWrite):
                 todo = [*([index] for index in indices), *todo]
@@ -189,9 +198,11 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
         if running.out is not None:
             for cell in cells:
                 runs.append(run_store.open_run(running.out, info=run_info(cell, model), items=cell.table))
-                locks.enter_context(run_store.locked(runs[-1]))
+                locks.enter_context(run_store.locked(runs[-1], shared=running.share is not None))
         started = time.time()
-        plan = plan_work(runs) if runs else group_parts([range(len(cell.parts)) for cell in cells])
+        plan = _plan_units(cells, runs, running=running)
+        if (share := running.share) is not None:
+            running = replace(running, claim=lambda work: share.claim(work, runs))
         journal = open_journal(journal_path(runs, cells, model=model))
         why_stopped = _why_stop(cells, runs, running=running)  # parts from before may be enough
         if why_stopped and plan:
@@ -203,14 +214,17 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
                 tables[index].append(rows)
             why_stopped = _why_stop(cells, runs, running=running)
             if why_stopped and work is not plan[-1]:
-                counts = _count_answers(journal)
+                counts = count_answers(journal)
                 runs = [run_store.stop_run(run, why_stopped, **counts) for run in runs]
                 if journal is not None:
                     runs = [replace(run, info={**run.info, "asked": len(journal.kept)}) for run in runs]
                 break
         else:
-            if not why_stopped or all(len(run_store.written_parts(run)) == run.parts for run in runs):
+            partly = why_stopped or running.share is not None
+            if not partly or all(len(run_store.written_parts(run)) == run.parts for run in runs):
                 runs = finish_runs(runs, plan, seconds=time.time() - started, journal=journal)
+    if running.share is not None:
+        return []
     from .repeatability import repeat_cell
 
     results = []
@@ -229,6 +243,13 @@ def _run_group(cells: Sequence[Cell], model: Model, *, running: Running) -> list
     return results
 
 
+def _plan_units(cells: Sequence[Cell], runs: Sequence[run_store.Run], *, running: Running) -> list[WorkUnit]:
+    """What this process is to score: what is missing on disk, all of it or its share."""
+    if not runs:
+        return group_parts([range(len(cell.parts)) for cell in cells])
+    return running.share.plan(runs, cells[0].language) if running.share else plan_work(runs)
+
+
 def journal_path(runs: Sequence[run_store.Run], cells: Sequence[Cell], *, model: Model) -> Path | None:
     """Where the answers of a cell are written down that cost money or minutes; nowhere in memory, and for others."""
     if not runs or not is_alone(cells[0], model):
@@ -236,7 +257,7 @@ def journal_path(runs: Sequence[run_store.Run], cells: Sequence[Cell], *, model:
     folder = runs[0].folder
     if isinstance(folder, RemotePath):
         raise IsoglossError(
-            f"Answers are written down one by one, which {folder} cannot do. Choose a folder with --out."
+            f"Answers are written down one by one, which {folder} cannot do. Choose a folder with `out`."
         )
     return folder / JOURNAL
 
@@ -265,30 +286,6 @@ def group_title(cells: Sequence[Cell], model: Model) -> str:
     data = " + ".join(dict.fromkeys(cell.dataset for cell in cells))
     methods = " + ".join(dict.fromkeys(cell.label for cell in cells))
     return f"{cells[0].labels.get('model', model.info.name)} {data} {cells[0].language} {methods}"
-
-
-def finish_runs(
-    runs: Sequence[run_store.Run], plan: Sequence[WorkUnit], *, seconds: float, journal: Journal | None = None
-) -> list[run_store.Run]:
-    """The runs, marked as finished; `seconds` is how long they took together. What was counted in the journal stays."""
-    done = []
-    for index, run in enumerate(runs):
-        scored = sum(index in work.cells for work in plan)
-        if scored or run.info["status"] != "finished":
-            facts: dict[str, Any] = {"seconds": round(seconds, 3), "scored_parts": scored}
-            run = run_store.finish_run(run, **facts, **_count_answers(journal))
-        if journal is not None and journal.path is not None:
-            journal.path.unlink(missing_ok=True)
-            run = replace(run, info={**run.info, "asked": len(journal.kept)})
-        done.append(run)
-    return done
-
-
-def _count_answers(journal: Journal | None) -> dict[str, Any]:
-    """What the answers of a journal took; nothing for what is not answered one by one."""
-    if journal is None or not journal.answers:
-        return {}
-    return {"tokens": journal.count_tokens(), "requests": len(journal.answers)}
 
 
 def plan_work(runs: Sequence[run_store.Run]) -> list[WorkUnit]:
@@ -333,7 +330,7 @@ def score_units(
 
     Work that another process has in hand is left to it.
     """
-    share = partial(running.progress, group_title(cells, model), items=sum(len(cell.items) for cell in cells))
+    items = sum(len(cell.items) for cell in cells)
     costs = [[1.0] * len(cell.parts) for cell in cells]
     if running.progress is not silent and max(map(len, costs)) > 1:
         from .costs import part_costs
@@ -341,6 +338,9 @@ def score_units(
         costs = part_costs(cells, model)
     sizes = [sum(costs[index][work.number] for index in work.cells) for work in plan]
     total = sum(map(sum, costs))
+    if running.share is not None:  # what other processes score is no part of this one's work
+        items, total = round(items * sum(sizes) / total), sum(sizes) or 1.0
+    share = partial(running.progress, group_title(cells, model), items=items)
     done = total - sum(sizes)
     share(done / total)
     for work, size in zip(plan, sizes, strict=True):

@@ -17,7 +17,7 @@ from ..models.questions import Prompt
 from ..progress import LOADING, Progress, silent
 from ..storage import StoragePath
 from .cells import Cell, Running, WorkUnit, ask_work, group_cells, group_parts, group_title
-from .method_choice import PlannedCell, plan_scoring
+from .scoring_plan import PlannedCell, plan_scoring
 
 if TYPE_CHECKING:
     from ..models.model import Model

@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from ..analysis.study import Failure
+from ..atomic_files import write_file
 from ..errors import IsoglossError
 from ..files.catalogue import content_hash, find_source
-from ..files.hub import report
+from ..files.hub import on_message
 from ..files.published import stored_files
 from ..items import Items
 from ..models.info import stored_weights
 from ..models.load import fetch_source
-from ..models.packaged import PULLED, pull, pulled_folder
-from ..sealing import write_file
+from ..models.packaged import PULLED, find_pulled, pull
 from ..storage import StoragePath
 from .file import read_study
-from .method_choice import PlannedCell
 from .plan import EVERYTHING, Subset, plan_study
+from .scoring_plan import PlannedCell
 
 MANIFEST = "downloads.json"
 
@@ -29,8 +29,8 @@ def download_study(path: Path, *, out: StoragePath, subset: Subset = EVERYTHING)
     for model in study.models:
         names = [model.checkpoint, *(checkpoint.checkpoint for checkpoint in model.checkpoints.values())]
         for name in names:
-            if name in PULLED and not PULLED[name].terms and not (pulled_folder(name) / "config.json").is_file():
-                pull(name, say=report.get())
+            if name in PULLED and not PULLED[name].terms and not find_pulled(name):
+                pull(name, say=on_message.get())
     plan = plan_study(path, subset=subset)
     failures, models = list(plan.failures), []
     for cells in plan.by_checkpoint():

@@ -18,9 +18,9 @@ from ..reports.text.table import Grid, as_text
 from ..storage import StoragePath
 from .cells import Cell, Running, group_cells, group_parts, is_alone
 from .costs import QuestionCount, bundle_questions, count_work
-from .method_choice import plan_scoring
 from .plan import StudyPlan
 from .run_files import run_info
+from .scoring_plan import plan_scoring
 
 if TYPE_CHECKING:
     from ..models.model import Bundle, Model
@@ -85,6 +85,15 @@ def forecast_memory(plan: StudyPlan) -> list[str]:
                 device = choose_device()[0] if loading.device == "auto" else loading.device
                 lines.append(memory_line(source.name, source.folder, device=device, dtype=loading.dtype))
     return [line for line in lines if line]
+
+
+def forecast_servers(plan: StudyPlan) -> list[str]:
+    """A line for each server of a plan: a forecast asks none, so what it can do is not known yet."""
+    served = {cell.checkpoint: cell.loading.served_model for cell in plan.cells if cell.loading.served_model}
+    return [
+        f"{url}: not asked; whether it can score as {name} is found out before the first item"
+        for url, name in served.items()
+    ]
 
 
 def _forecast_scoring(planned: Sequence[Cell], model: Model, *, running: Running, trial: bool) -> list[Forecast]:

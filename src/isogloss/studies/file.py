@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from ..errors import BadData, IsoglossError
+from ..errors import BadData, IsoglossError, list_known
 from ..files.rows import check_regular
 from ..files.yaml_values import compose_yaml, plain_values
 from ..reports.paper.layouts import LayoutRequest
@@ -135,7 +135,7 @@ class Data(BaseModel):
     model_config = STRICT
     source: str = Field(min_length=1, description="A data set's name, a file, or a folder of files.")
     name: str | None = Field(
-        default=None, min_length=1, description="What --only calls it; the source's name by default."
+        default=None, min_length=1, description="What `only` calls it; the source's name by default."
     )
     format: str | None = Field(default=None, description="The data set family to read files as.")
     columns: dict[str, str] = Field(
@@ -184,6 +184,7 @@ class Opening(BaseModel):
 
     model_config = STRICT
     device: str = "cpu"
+    device_map: Literal["auto", "balanced", "sequential"] | None = None
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     token_budget: int | None = Field(default=None, ge=1)
     part_size: int | None = Field(default=None, ge=1)
@@ -207,7 +208,7 @@ class StudyFile(BaseModel):
     report: Annotated[str | None, BeforeValidator(_inside)] = Field(
         default=None, min_length=1, description="A page to write into the study's folder: report.html"
     )
-    claims: str | None = Field(default=None, min_length=1, description="A file of claims to test on the whole study.")
+    claims: str | None = Field(default=None, min_length=1, description="A claims file to test on the whole study.")
     until: str | None = Field(
         default=None, min_length=1, description="A stopping rule for each cell: ss±2, ss!=50, ss within 2 of RUNS."
     )
@@ -239,7 +240,7 @@ def read_study(path: str | Path) -> StudyFile:
         raise BadData(path, None, "too large for a study file.")
     node = compose_yaml(path, text)
     if not isinstance(node, yaml.MappingNode):
-        raise BadData(path, None, "a study file needs keys such as name, models and data. See docs/studies.md.")
+        raise BadData(path, None, "a study file needs keys such as name, models and data. See docs/how-to/studies.md.")
     try:
         study = StudyFile.model_validate(plain_values(path, node))
     except ValidationError as error:
@@ -263,7 +264,9 @@ def _first_error(path: Path, node: yaml.Node, *, error: ValidationError) -> BadD
         known = sorted(kind.model_fields if issubclass(kind, BaseModel) else kind.__dataclass_fields__)
         above = at.rpartition(", ")[0]
         parent = f"{above}: " if above else ""
-        return BadData(path, line, f"{parent}no key named '{last}'.{_near(last, known)} Known: {', '.join(known)}.")
+        return BadData(
+            path, line, f"{parent}no key named '{last}'.{_near(last, known)} Known: {list_known(last, known)}."
+        )
     message = str(first["msg"]).removeprefix("Value error, ")
     problem = PROBLEMS.get(first["type"], f"{message[:1].lower()}{message[1:]}.").replace("{}", last)
     return BadData(path, line, f"{at}: {problem}" if at else problem)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from .. import languages
-from ..analysis.claim_files import read_claims
-from ..analysis.claims import ClaimsFile, GateResult, check_claims, make_result
 from ..analysis.study import Study
+from ..claims.files import read_claims
+from ..claims.verdicts import ClaimsFile, GateResult, check_claims, make_result
 from ..errors import IsoglossError, short_message
 from ..files.layout import write_atomically
 from ..reports.chart_data import Facts
@@ -91,7 +91,7 @@ def write_tables(
     from .file import read_study
 
     if kind not in ("markdown", "latex"):
-        raise IsoglossError("Tables of a study are Markdown or LaTeX. Use --format markdown or --format latex.")
+        raise IsoglossError("Tables of a study are Markdown or LaTeX. Use `format='markdown'` or `format='latex'`.")
     text = write_layouts(make_tables(read_study(path), add_facts(scored, facts or {})), kind)
     if out is None:
         return text

@@ -14,27 +14,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import languages, registry
-from ..analysis.claim_files import read_claims
 from ..analysis.groups import check_by
 from ..analysis.intervals import IntervalSettings
 from ..analysis.measures import check_metrics, check_mode
 from ..analysis.study import Failure, Measuring, nothing_done
+from ..claims.files import read_claims
 from ..errors import BadData, IsoglossError, NoItems, UnknownName
 from ..files import sources
 from ..files.filters import add_columns, filter_items
 from ..files.hub import PREFIX, fetch_table, offline_mode
-from ..items import Items, group_by, sample_items
+from ..items import Items, group_by, limit_items
 from ..models.load import find_family
 from ..models.model import DEFAULT_LOADING, Loading
 from ..scores import ITEM_SCHEMA, QUESTION_SCHEMA, ROW_SCHEMA
-from .method_choice import (
+from .scoring_plan import (
     PlannedCell,
     choose_comparable,
     find_name,
     fitting_items,
     method_or_error,
     notice_languages,
-    problems_of,
 )
 from .stopping import rule_beside
 from .training import path_beside
@@ -163,7 +162,7 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
     except IsoglossError as error:
         raise IsoglossError(f"{path}: {error}") from error
     readings = [
-        replace(reading, items={tag: take_sample(rows, **sampling) for tag, rows in reading.items.items()})
+        replace(reading, items={tag: limit_items(rows, **sampling) for tag, rows in reading.items.items()})
         for reading in readings
     ]
     cells, lacking = _study_cells(study, models, readings=readings, only=subset.only)
@@ -177,16 +176,6 @@ def plan_study(path: str | Path, *, subset: Subset = EVERYTHING) -> StudyPlan:
 def replace_set(values: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """The values with those changes that are set."""
     return values | {name: value for name, value in changes.items() if value is not None}
-
-
-def take_sample(items: Items, limit: int | None, *, seed: int = 0) -> Items:
-    """At most `limit` items of each data set, language and task; all without a limit."""
-    if limit is None:
-        return items
-    groups = group_by(items, lambda item: (item.dataset, item.language, str(item.tags.get("task")))).values()
-    kept = {item.key for rows in groups for item in sample_items(Items(tuple(rows)), limit=limit, seed=seed)}
-    rows = tuple(item for item in items if item.key in kept)
-    return Items(rows, problems_of(items, rows))
 
 
 # ---- checks, each made once
@@ -350,7 +339,7 @@ def _study_cells(
     labels = [str(model.label) for model in models]
     for label in labels:
         if labels.count(label) > 1:
-            raise IsoglossError(f"Two models of the study are called '{label}'. Give each a 'label' of its own.")
+            raise IsoglossError(f"Two models of the study are called '{label}'. Give each its own 'label'.")
     cells: list[PlannedCell] = []
     lacking: list[Failure] = []
     names: list[str] = []
@@ -370,7 +359,7 @@ def _study_cells(
     for pattern in only:
         if not any(_fits(name, [pattern]) for name in names):
             shown = ", ".join(list(dict.fromkeys(names))[:12]) + (", ..." if len(set(names)) > 12 else "")
-            raise IsoglossError(f"No cell of the study fits --only '{pattern}'. It has {shown}.")
+            raise IsoglossError(f"No cell of the study fits `only='{pattern}'`. It has {shown}.")
     return cells, lacking
 
 

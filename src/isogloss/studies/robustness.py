@@ -21,8 +21,8 @@ from ..scores import Scored
 from ..stats import RESAMPLES
 from ..stats.associations import kappa, spearman
 from ..stats.resampling import Array
-from .method_choice import method_or_error
 from .run import score_items
+from .scoring_plan import method_or_error
 
 DTYPES = ("float16", "bfloat16")
 BUDGETS = (128, 65_536)

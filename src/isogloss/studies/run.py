@@ -27,9 +27,9 @@ from ..scores import Scored, join_scored
 from ..storage import RemotePath, StoragePath
 from .cells import CellResult, Running, run_cells
 from .costs import announce_plan
-from .method_choice import PlannedCell, plan_scoring
 from .plan import StudyPlan, plan_evaluation
 from .run_files import LIBRARIES
+from .scoring_plan import PlannedCell, plan_scoring
 from .stopping import Stopping, parse_rule, stop_cells
 
 WAIT = 300  # seconds that workers have to start
@@ -79,7 +79,7 @@ def _score(
         groups = [cells for cells in groups if cells not in there]
         results += registry.get("executor", "ray")(there, running=running, cluster=cluster) if there else []
     for cells in groups:
-        results += _run_checkpoint(cells, plan, running=running)
+        results += run_checkpoint(cells, plan, running=running)
     scored = join_scored([result.scored for result in results]) if results else None
     kept = [result for result in results if result.run]
     texts = tuple(result.texts for result in kept if result.texts is not None)
@@ -96,7 +96,7 @@ def _find_stop(plan: StudyPlan, *, out: StoragePath | None, cluster: Cluster | N
     """What looks at the parts of each cell; a rule that cannot work is refused before a model is opened."""
     rule = str(plan.until)
     if cluster is not None:
-        raise IsoglossError("--until looks at the parts one after the other, so it does not go with a cluster.")
+        raise IsoglossError("`until` looks at the parts one after the other, so it does not go with a cluster.")
     if out is None:
         raise IsoglossError("A stopping rule looks at the parts that are written. Give a folder for them: out=FOLDER.")
     for unit in dict.fromkeys(cell.loading.order for cell in plan.cells):
@@ -112,7 +112,7 @@ def _needs_machine(cell: PlannedCell) -> bool:
         return True
 
 
-def _run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: Running) -> list[CellResult]:
+def run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: Running) -> list[CellResult]:
     """The results of one checkpoint's cells in this process; those of one language are scored together."""
     name, loading = cells[0].checkpoint, cells[0].loading
     try:

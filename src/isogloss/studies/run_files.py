@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import runs as run_store
 from ..items import Items, problem_counts
+from ..models.journal import Journal
 from ..scores import skipped_rows
 
 if TYPE_CHECKING:
     from ..models.model import Model
-    from .cells import Cell
+    from .cells import Cell, WorkUnit
 
 ORDER_SEED = 0  # of the order in which clusters are scored; it is recorded, so that another may be drawn
 FACTS = ("family", "model_type", "revision", "commit", "vocabulary", "parameters")
@@ -50,6 +53,7 @@ def run_info(cell: Cell, model: Model) -> dict[str, Any]:
             "languages": list(known.languages),
             "device": model.device,
         },
+        **({"prices": list(model.state["prices"])} if any(model.state.get("prices", ())) else {}),
         "versions": {name: version(name) for name in (*LIBRARIES, *model.family.libraries)},
         "python": platform.python_version(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -68,3 +72,27 @@ def run_info(cell: Cell, model: Model) -> dict[str, Any]:
             **({"asked": asked} if asked else {}),
         },
     }
+
+
+def finish_runs(
+    runs: Sequence[run_store.Run], plan: Sequence[WorkUnit], *, seconds: float, journal: Journal | None = None
+) -> list[run_store.Run]:
+    """The runs, marked as finished; `seconds` is how long they took together. What was counted in the journal stays."""
+    done = []
+    for index, run in enumerate(runs):
+        scored = sum(index in work.cells for work in plan)
+        if scored or run.info["status"] != "finished":
+            facts: dict[str, Any] = {"seconds": round(seconds, 3), "scored_parts": scored}
+            run = run_store.finish_run(run, **facts, **count_answers(journal))
+        if journal is not None and journal.path is not None:
+            journal.path.unlink(missing_ok=True)
+            run = replace(run, info={**run.info, "asked": len(journal.kept)})
+        done.append(run)
+    return done
+
+
+def count_answers(journal: Journal | None) -> dict[str, Any]:
+    """What the answers of a journal took; nothing for what is not answered one by one."""
+    if journal is None or not journal.answers:
+        return {}
+    return {"tokens": journal.count_tokens(), "requests": len(journal.answers)}

@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .. import registry
 from .. import runs as run_store
 from ..analysis.study import Failure, Study
-from ..errors import IsoglossError, short_message
+from ..atomic_files import claim_file
+from ..errors import IsoglossError
 from ..items import group_by
-from ..models import load
-from ..models.journal import open_journal
 from ..progress import Progress, silent
 from ..run_plans import read_cells, record_cells
-from ..sealing import claim_file, lock_folder
 from ..storage import RemotePath, StoragePath
-from .cells import (
-    Cell,
-    Running,
-    WorkUnit,
-    commit_staged,
-    finish_runs,
-    group_cells,
-    group_parts,
-    journal_path,
-    score_units,
-    write_work,
-)
-from .method_choice import PlannedCell, plan_scoring
+from .cells import Cell, Running, WorkShare, WorkUnit, commit_staged, group_parts
 from .plan import StudyPlan
-from .run import write_study
-from .run_files import run_info
-
-if TYPE_CHECKING:
-    from ..models.model import Model
+from .run import run_checkpoint, write_study
+from .scoring_plan import PlannedCell
 
 TASK, FIRST, COUNT, STEP = (f"SLURM_ARRAY_TASK_{name}" for name in ("ID", "MIN", "COUNT", "STEP"))
 UnitKey = tuple[int, str, int]  # the number of the checkpoint in the plan, the language, and the number of the unit
@@ -63,12 +45,18 @@ def read_shard(text: str | None, environment: Mapping[str, str] = os.environ) ->
             task, first, count, step = (int(environment.get(name, "1")) for name in (TASK, FIRST, COUNT, STEP))
         except ValueError:
             return None
-        text = f"{(task - first) // step + 1}/{count}"
+        place = (task - first) // step + 1
+        if place > count:
+            raise IsoglossError(
+                f"Task {task} of an array of {count} tasks with gaps has no share of its own. Give the share that it had "
+                f"in the whole array as `shard`, such as ${TASK}/16."
+            )
+        text = f"{place}/{count}"
     if text is None:
         return None
     number, _, count_text = text.partition("/")
     if not (number.isdecimal() and count_text.isdecimal() and 1 <= int(number) <= int(count_text)):
-        raise IsoglossError(f"--shard takes a share such as 3/16, not '{text}'.")
+        raise IsoglossError(f"`shard` takes a share such as 3/16, not '{text}'.")
     return Shard(int(number), int(count_text))
 
 
@@ -109,9 +97,9 @@ def run_shard(plan: StudyPlan, shard: Shard, *, out: StoragePath, progress: Prog
     Other processes may work in the folder at the same time. A share that was lost is scored by running it again.
     """
     if plan.until:
-        raise IsoglossError("A stopping rule looks at the parts one after the other, so it does not go with --shard.")
+        raise IsoglossError("A stopping rule looks at the parts one after the other, so it does not go with `shard`.")
     if isinstance(out, RemotePath):
-        raise IsoglossError(f"Shards need a folder that all of them see, not {out}. Choose one with --out.")
+        raise IsoglossError(f"Shards need a folder that all of them see, not {out}. Choose one with `out`.")
     owners = assign_units(plan, shard.count)
     running = Running(out, None, progress, list(plan.failures))
     record_cells(out, plan.names())
@@ -121,7 +109,8 @@ def run_shard(plan: StudyPlan, shard: Shard, *, out: StoragePath, progress: Prog
             sizes = {
                 language: 1 + max(k for i, tag, k in owners if (i, tag) == (index, language)) for language, _ in mine
             }
-            _run_checkpoint(cells, running, mine=mine, sizes=sizes)
+            share = WorkShare(partial(_plan_share, mine=mine, sizes=sizes), _claim)
+            run_checkpoint(cells, plan, running=replace(running, share=share))
     failures = tuple(running.failures or ())
     finished, missing = _look_at(plan, out, failures=failures)
     if missing or not finished:
@@ -130,54 +119,21 @@ def run_shard(plan: StudyPlan, shard: Shard, *, out: StoragePath, progress: Prog
     return write_study(plan, study, out=out), 0
 
 
-def _run_checkpoint(
-    planned: Sequence[PlannedCell], running: Running, *, mine: set[tuple[str, int]], sizes: Mapping[str, int]
-) -> None:
-    """Score this process's units of one checkpoint, group by group; what fails is kept with the failures."""
-    name, loading = planned[0].checkpoint, planned[0].loading
-    try:
-        running.progress(f"loading {planned[0].labels.get('checkpoint', name)}", 0.0)
-        model = load.open_model(name, loading)
-    except Exception as error:
-        running.fail([failure for cell in planned for failure in cell.failures(error)], error)
-        return
-    running = replace(running, token_budget=loading.token_budget)
-    cells = plan_scoring(planned, model, running=running)
-    names = [(c.labels.get("model", model.info.name), c.dataset, c.language, c.label) for c in cells]
-    record_cells(running.out, names)
-    for indices in group_cells(cells, model):
-        group = [cells[index] for index in indices]
-        size = sizes.get(group[0].language, 1)  # a method may make more parts than were counted before it was chosen
-        try:
-            _run_group(group, model, running=running, owns=partial(_owns, mine, language=group[0].language, size=size))
-        except Exception as error:
-            why, name = short_message(error), model.info.name
-            failed = [Failure(c.labels.get("model", name), c.dataset, c.language, c.name, why) for c in group]
-            running.fail(failed, error)
+def run_share(plan: StudyPlan, text: str, *, out: StoragePath, progress: Progress = silent) -> Study:
+    """The study after the share that is written as 3/16; what the others have to score is among its problems."""
+    shard = read_shard(text, {})
+    if shard is None:
+        raise IsoglossError("`shard` takes a share such as 3/16.")
+    study, missing = run_shard(plan, shard, out=out, progress=progress)
+    return replace(study, problems=(f"{missing} parts of {out} are missing.",)) if missing else study
 
 
-def _owns(mine: set[tuple[str, int]], number: int, *, language: str, size: int) -> bool:
-    """Whether a unit is in this process's share."""
-    return (language, number % size) in mine
-
-
-def _run_group(cells: Sequence[Cell], model: Model, *, running: Running, owns: Callable[[int], bool]) -> None:
-    """Score the units of a group that this process owns and no other process has in hand."""
-    if running.out is None:
-        raise IsoglossError("A shard needs a folder for its scores.")
-    runs = [run_store.open_run(running.out, info=run_info(cell, model), items=cell.table) for cell in cells]
-    with ExitStack() as locks:
-        for run in runs:
-            lock = lock_folder(Path(str(run.folder)), readable=False, shared=True)
-            if lock is not None:
-                locks.enter_context(lock)
-        plan = [work for work in group_parts([_missing(run) for run in runs]) if owns(work.number)]
-        journal = open_journal(journal_path(runs, cells, model=model))
-        running = replace(running, claim=partial(_claim, runs=runs))
-        for work, tables in score_units(plan, cells, model=model, running=running, journal=journal):
-            write_work(work, runs, tables=tables)
-        if not any(map(_missing, runs)):
-            finish_runs(runs, plan, seconds=0.0, journal=journal)
+def _plan_share(
+    runs: Sequence[run_store.Run], language: str, *, mine: set[tuple[str, int]], sizes: Mapping[str, int]
+) -> list[WorkUnit]:
+    """The units of a shard that are missing; a method may make more parts than were counted before it was chosen."""
+    missing = group_parts([_missing(run) for run in runs])
+    return [work for work in missing if (language, work.number % sizes.get(language, 1)) in mine]
 
 
 def _missing(run: run_store.Run) -> list[int]:
@@ -187,7 +143,7 @@ def _missing(run: run_store.Run) -> list[int]:
 
 
 @contextmanager
-def _claim(work: WorkUnit, *, runs: Sequence[run_store.Run]) -> Iterator[bool]:
+def _claim(work: WorkUnit, runs: Sequence[run_store.Run]) -> Iterator[bool]:
     """Whether a unit is to be scored now: no other process has it, and none has written it meanwhile."""
     with claim_file(Path(str(runs[work.cells[0]].folder)) / f".unit-{work.number:05}.lock") as free:
         left = free and any(work.number in _missing(runs[index]) for index in work.cells)
@@ -203,4 +159,17 @@ def _look_at(plan: StudyPlan, out: Path, *, failures: Sequence[Failure]) -> tupl
     known = {tuple(str(run.info[key]) for key in ("model", "dataset", "language", "method")) for run in runs}
     known |= {(*key[:3], "") for key in known}
     absent = [cell for cell in read_cells(out) if cell[:3] in wanted and cell not in known]
+    runs = _in_order(runs, plan)
     return runs, len(absent) + sum(len(_missing(run)) for run in runs)
+
+
+def _in_order(runs: Sequence[run_store.Run], plan: StudyPlan) -> list[run_store.Run]:
+    """The runs as one process would give them: in the order of the plan, not in that of their folders."""
+    cells = {name[:3]: index for index, name in enumerate(plan.names())}
+    methods = list(dict.fromkeys(cell.method.replace("-", "_") for cell in plan.cells))
+
+    def place(run: run_store.Run) -> tuple[int, int]:
+        model, dataset, language, method = (str(run.info[key]) for key in ("model", "dataset", "language", "method"))
+        return cells[model, dataset, language], methods.index(method) if method in methods else len(methods)
+
+    return sorted(runs, key=place)

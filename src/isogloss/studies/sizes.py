@@ -80,7 +80,7 @@ def _one_model(scored: Scored) -> Scored:
         if scorers.select(KEY).is_duplicated().any():
             names = ", ".join(sorted(map(str, scorers[column].unique())))
             raise IsoglossError(
-                f"A pilot has one {column}, not several ({names}). Choose one with --where {column}=NAME."
+                f"A pilot has one {column}, not several ({names}). Choose one with `where='{column}=NAME'`."
             )
     return scored
 

@@ -65,7 +65,7 @@ def parse_rule(text: str, *, estimand: str = BENCHMARK, unit: str = CLUSTER) -> 
         raise UnknownName("estimand", estimand, ESTIMANDS)
     if unit == ITEM and estimand == POPULATION:
         raise IsoglossError(
-            "For the population of targets, whole clusters must come in random order, not single items (--order cluster)."
+            "For the population of targets, whole clusters must come in random order, not single items (`order='cluster'`)."
         )
     for kind, form in FORMS.items():
         match = form.fullmatch(text.strip())

@@ -43,7 +43,7 @@ def sets_path(language: str, folder: Path | None = None) -> Path:
     """The file of sets in a folder of one's own, or the one that ships for the language."""
     path = (folder or FOLDER / language) / "sets.toml"
     if not path.exists():
-        raise IsoglossError(f"There is no file of sets: {path}. See docs/templates.md for how to write one.")
+        raise IsoglossError(f"There is no file of sets: {path}. See docs/how-to/templates.md for how to write one.")
     return path
 
 
@@ -171,6 +171,6 @@ def expand_sets(
                 count += count_fillings(chosen)
                 if count > limit:
                     raise IsoglossError(
-                        f"There are {count:,} sentences or more, over the limit of {limit:,}. Use --limit {count} or more."
+                        f"There are {count:,} sentences or more, over the limit of {limit:,}. Use `limit={count}` or more."
                     )
                 yield from ((frame, realise(plan, ours, filling=filling)) for filling in fillings(chosen))

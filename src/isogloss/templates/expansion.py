@@ -49,7 +49,7 @@ def expand(
     if count > limit:
         raise IsoglossError(
             f"The template '{template}' has {count:,} sentences, more than {limit:,}. "
-            f"Use --limit {count} to have them all, or use fewer terms."
+            f"Use `limit={count}` to have them all, or use fewer terms."
         )
     sentences = [
         realise(plan, lexicon, filling=filling)

@@ -17,6 +17,7 @@ VALUES = {  # of each feature, by their short forms
     "Degree": "pos=Pos cmp=Cmp sup=Sup",
     "Polarity": "neg=Neg",
     "Evident": "nfh=Nfh",  # reported, as in Korean -다고 한다
+    "VerbForm": "part=Part",  # before a noun, as in Korean -은 사람
     "Inflection": "weak=Weak strong=Strong mixed=Mixed",
     "Variant": "long=Long brief=Short",
     "Ezafe": "ezafe=Yes",
@@ -38,6 +39,7 @@ DEFAULTS = {
     "Degree": "Pos",
     "Polarity": "Pos",
     "Evident": "Fh",
+    "VerbForm": "Fin",
 }
 
 # the order in which features are shown, as one reads them: adj fem pl nom

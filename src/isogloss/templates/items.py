@@ -40,7 +40,7 @@ def make_items(sets: Sequence[TemplateSet], lexicon: Lexicon, *, limit: int = LI
         if count > limit:
             raise IsoglossError(
                 f"The set '{template_set.id}' ({lexicon.language}) has {count:,} sentences, more than {limit:,}. "
-                f"Use --limit {count} to have them all, or name fewer terms under 'only'."
+                f"Use `limit={count}` to have them all, or name fewer terms under 'only'."
             )
         for frame in frames:
             yield from _frame_items(frame, ours)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import languages
+from ..atomic_files import make_folder, write_csv
 from ..errors import BadData, IsoglossError, UnknownName
 from ..files.cell_values import guard_formula
-from ..sealing import make_folder, write_csv
 from .expansion import expand
 from .features import Features, show_features
 from .forms import fits

@@ -1,5 +1,6 @@
 """Languages side by side: what each wording and each term of an id says in every language, with its English gloss."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,7 @@ from .sets import TemplateSet, read_sets
 
 GLOSSES = FOLDER / "glosses.toml"
 Key = tuple[str, str, str]  # set, wording, variant
+Terms = tuple[tuple[str, str], ...]  # what fills each slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def english_sentences(frames: Iterable[TemplateFrame]) -> dict[tuple[Key, tuple[
     }
 
 
-def _terms_of(sentence: ExpandedSentence) -> tuple[tuple[str, str], ...]:
+def _terms_of(sentence: ExpandedSentence) -> Terms:
     return tuple(sorted(sentence.fillers.items()))
 
 
@@ -76,23 +78,23 @@ def parallel_rows(name: str, languages: Sequence[str] = ()) -> list[ParallelRow]
 def _wording_rows(name: str, sets: Mapping[str, TemplateSet]) -> list[ParallelRow]:
     """Each wording with one sentence per language, of the same terms wherever a language has them."""
     glosses = {key: frame for key, frame in gloss_frames().items() if key[0] == name}
-    texts: dict[Key, dict[str, str]] = {key: {} for key in glosses}
+    sentences: dict[Key, dict[str, dict[Terms, str]]] = {key: {} for key in glosses}
     for tag, template_set in sets.items():
-        for frame, sentence in first_sentences(template_set, read_lexicon(tag)):
-            texts.setdefault(key_of(frame), {})[tag] = sentence.text
+        for frame, sentence in expand_sets([template_set], read_lexicon(tag)):
+            by_terms = sentences.setdefault(key_of(frame), {}).setdefault(tag, {})
+            by_terms.setdefault(_terms_of(sentence), sentence.text)
     return [
-        ParallelRow(" ".join(filter(None, key[1:])), str(glosses[key].template) if key in glosses else "", by_tag)
-        for key, by_tag in texts.items()
-        if by_tag
+        ParallelRow(" ".join(filter(None, key[1:])), str(glosses[key].template) if key in glosses else "", texts)
+        for key, texts in ((key, _same_terms(by_tag)) for key, by_tag in sorted(sentences.items()))
+        if texts
     ]
 
 
-def first_sentences(template_set: TemplateSet, lexicon: Lexicon) -> list[tuple[TemplateFrame, ExpandedSentence]]:
-    """One sentence of each template of a set: that of the first term and the first concept of the vocabularies."""
-    seen: dict[Key, tuple[TemplateFrame, ExpandedSentence]] = {}
-    for frame, sentence in expand_sets([template_set], lexicon):
-        seen.setdefault(key_of(frame), (frame, sentence))
-    return list(seen.values())
+def _same_terms(sentences: Mapping[str, Mapping[Terms, str]]) -> dict[str, str]:
+    """The sentence of each language with the first terms that most languages have; else its own first sentence."""
+    counts = Counter(terms for by_terms in sentences.values() for terms in by_terms)
+    usual = max(counts, key=lambda terms: counts[terms], default=())
+    return {tag: by_terms.get(usual) or next(iter(by_terms.values())) for tag, by_terms in sentences.items()}
 
 
 def _term_rows(name: str, lexicons: Mapping[str, Lexicon]) -> list[ParallelRow]:

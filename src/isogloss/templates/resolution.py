@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
+from ..errors import list_known
 from .features import Features, show_features
 from .forms import use_of
 from .government import TemplateStep, apply_government
@@ -99,7 +100,7 @@ def _slot_step(slot: Slot, lexicon: Lexicon, *, position: SourcePosition) -> Tem
     names = sorted(name for name, _ in names_of(lexicon))
     near = difflib.get_close_matches(slot.name, names, n=1, cutoff=0.7)
     hint = f" Did you mean '{near[0]}'?" if near else ""
-    problem = f"there is no category or word '{slot.name}'.{hint} Known: {', '.join(names) or 'none'}."
+    problem = f"there is no category or word '{slot.name}'.{hint} Known: {list_known(slot.name, names)}."
     raise BadTemplate(position, slot.column, problem)
 
 

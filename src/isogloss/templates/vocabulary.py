@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadData
+from ..errors import BadData, list_known
 from .features import USES, Features, parse_features, show_features
 
 MAIN = ""  # the use of a term that has no name: the noun of a noun, the adjective of an adjective
@@ -210,4 +210,4 @@ def refuse_unknown(content: Mapping[str, Any], known: set[str], *, owner: str = 
     """Raise a ValueError that says what `owner` does not have, if the content has a field that is not known."""
     unknown = sorted(set(content) - known)
     if unknown:
-        raise ValueError(f"{owner} no field '{unknown[0]}'. Known: {', '.join(sorted(known))}.".lstrip())
+        raise ValueError(f"{owner} no field '{unknown[0]}'. Known: {list_known(unknown[0], sorted(known))}.".lstrip())

@@ -67,7 +67,7 @@ def repair(
     columns: list[str] = options.Columns,
     encoding: str = options.Encoding,
     reader: str = options.Reader,
-    form: options.TextOrJson = options.Format,
+    output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Repair a translation step by step, and count the problems per target after each step."""
     from ..files.sources import read
@@ -89,7 +89,9 @@ def repair(
         project = projects.repair_project(project, options.split_names(steps))
     if chart is not None:
         draw_steps(project.steps, chart)
-    options.show(form, text=lambda: steps_as_text(project.steps), json=lambda: {"steps": steps_as_rows(project.steps)})
+    options.show(
+        output_format, text=lambda: steps_as_text(project.steps), json=lambda: {"steps": steps_as_rows(project.steps)}
+    )
 
 
 def review(

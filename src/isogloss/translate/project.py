@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import languages, registry
 from ..annotation.item_changes import Change, undo
+from ..checks import Check
 from ..errors import BadData, IsoglossError
 from ..files.layout import row_of, write_atomically, write_items, write_json_lines
 from ..files.rows import read_json, read_rows
@@ -15,7 +16,7 @@ from ..files.sources import read
 from ..items import Item, Items
 from ..progress import Progress, silent
 from .repairs import find_repairs, repair
-from .steps import RepairStep, steps_as_rows, take_step
+from .steps import RepairStep, steps_as_rows, take_step, untranslated, untranslated_words
 from .texts import Dropped, TranslationSession, refuse_unpaid, texts_of, translate_items
 from .translators import LanguagePair, check_options
 
@@ -54,7 +55,7 @@ def translate(items: Items, request: TranslationRequest, *, folder: Path, progre
         raise IsoglossError(f"One language can be translated at a time; the data has {', '.join(sorted(tags))}.")
     pair = LanguagePair(tags.pop(), languages.resolve(request.to))
     if pair.source == pair.target:
-        raise IsoglossError(f"The data is in '{pair.source}' already. Use --to with another language.")
+        raise IsoglossError(f"The data is in '{pair.source}' already. Use `to` with another language.")
     _refuse_used(folder, pair)
     translator = registry.get("translator", request.translator)
     check_options(translator, request.options)
@@ -107,7 +108,7 @@ def begin_project(items: Items, folder: Path) -> Project:
     _refuse_used(folder, None)
     tags = sorted({item.language for item in items})
     if len(tags) != 1:
-        raise IsoglossError(f"A project has one language; the data has {', '.join(tags)}. Use --language.")
+        raise IsoglossError(f"A project has one language; the data has {', '.join(tags)}. Use `language`.")
     info = {"from": None, "to": tags[0], "translator": None, "dataset": items[0].dataset, "sent_items": len(items)}
     first = take_step("given", items.rows, sources={})
     return save_project(Project(folder, tuple(items), steps=(first,), info=info | {"reviews": {}, "agreement": []}))
@@ -116,6 +117,12 @@ def begin_project(items: Items, folder: Path) -> Project:
 def is_project(path: Path) -> bool:
     """Whether the folder is one of these."""
     return (path / WORK / "project.json").is_file()
+
+
+def checks_of_project(path: Path) -> tuple[Check, ...]:
+    """The checks that compare a translation in a folder with its source; none for other data."""
+    sources = open_project(path).sources if is_project(path) else None
+    return (untranslated(sources), untranslated_words(sources)) if sources else ()
 
 
 def open_project(folder: Path) -> Project:
@@ -169,8 +176,8 @@ def _refuse_used(folder: Path, pair: LanguagePair | None) -> None:
     if is_project(folder):
         old = open_project(folder)
         if old.changes or old.info["reviews"]:
-            raise IsoglossError(f"{folder} has been worked on. Choose another folder with --out.")
+            raise IsoglossError(f"{folder} has been worked on. Choose another folder with `out`.")
         if pair is None or (old.info["from"], old.info["to"]) != (pair.source, pair.target):
-            raise IsoglossError(f"{folder} holds another translation. Choose another folder with --out.")
+            raise IsoglossError(f"{folder} holds another translation. Choose another folder with `out`.")
     elif any(folder.glob("*.jsonl")):
-        raise IsoglossError(f"{folder} has data in it already. Choose another folder with --out.")
+        raise IsoglossError(f"{folder} has data in it already. Choose another folder with `out`.")

@@ -72,9 +72,9 @@ def translate_back(project: Project, translator: str, *, options: Mapping[str, s
 def publish(project: Project, folder: Path, *, label: Label, back: Back | None = None) -> Path:
     """The folder with data files, data card and the list of dropped items."""
     if not label.licence.strip() or not label.source.strip():
-        raise IsoglossError("A published data set names its licence and its source. Use --licence and --source.")
+        raise IsoglossError("A published data set names its licence and its source. Use `licence` and `source`.")
     if folder.exists() and any(folder.iterdir()):
-        raise IsoglossError(f"{folder} is not empty. Choose another folder with --out.")
+        raise IsoglossError(f"{folder} is not empty. Choose another folder with `out`.")
     paths = write_items(folder, project.items)
     if project.dropped:
         write_json_lines(folder / "history" / "dropped.jsonl", map(asdict, project.dropped))

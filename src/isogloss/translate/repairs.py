@@ -43,11 +43,11 @@ class ItemTexts:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One repair; `mend` gives the new value of every field that it changes."""
+    """One repair; `fix` gives the new value of every field that it changes."""
 
     name: str
     explanation: str
-    mend: Callable[[ItemTexts], dict[str, str]]
+    fix: Callable[[ItemTexts], dict[str, str]]
 
 
 def repair(
@@ -55,14 +55,14 @@ def repair(
 ) -> tuple[tuple[Item, ...], tuple[Change, ...]]:
     """The items after one repair, and everything that it changed."""
     known = {tag: languages.describe(tag) for tag in {item.language for item in items}}
-    mended, changes = [], []
+    repaired, changes = [], []
     for item in items:
         source = fields_of(sources[item.id]) if item.id in sources else {}
-        values = step.mend(ItemTexts(item, fields_of(item), source, known[item.language]))
+        values = step.fix(ItemTexts(item, fields_of(item), source, known[item.language]))
         new = with_fields(item, {name: value for name, value in values.items() if value})
         changes += changes_between(item, new, step=step.name)
-        mended.append(new)
-    return tuple(mended), tuple(changes)
+        repaired.append(new)
+    return tuple(repaired), tuple(changes)
 
 
 def find_repairs(names: Sequence[str] | None = None) -> tuple[Repair, ...]:

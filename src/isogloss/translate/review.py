@@ -12,7 +12,7 @@ import numpy as np
 from .. import languages
 from ..annotation.item_changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
 from ..annotation.item_reviews import Review, read_reviews
-from ..annotation.sheets import ELICITED, VERDICT_COLUMNS, write_sheet
+from ..annotation.sheets import ELICITED, VERDICT_COLUMNS, SheetForm, write_sheet
 from ..errors import IsoglossError
 from ..files.cell_values import several
 from ..items import CONTRAST, Item, group_by
@@ -65,7 +65,7 @@ def export_sheet(
     columns += ["source_target", "target", "target_fix", *asked, *VERDICT_COLUMNS, "background"]
     rows = [_row(item, project.sources.get(item.id), problems=problems.get(item.id, [])) for item in chosen]
     rtl = languages.describe(str(project.info["to"])).direction == "rtl"
-    write_sheet(path, rows, columns=columns, rtl=rtl)
+    write_sheet(path, rows, form=SheetForm(columns, rtl))
     return len(rows)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..atomic_files import append_lines, make_folder
 from ..errors import IsoglossError
 from ..items import BLANK, Item
 from ..progress import Progress, silent
-from ..sealing import append_lines, make_folder
 from .translators import LanguagePair, Opened, protect, restore
 
 OF_LANGUAGE = ("template", "contrast_template", "expression", "original", "valid")  # true of the source language only
@@ -79,7 +79,7 @@ def refuse_unpaid(texts: Sequence[str], state: TranslationSession) -> None:
     price = f", about {characters * state.opened.price / 1e6:.2f} $" if state.opened.price else ""
     raise IsoglossError(
         f"{state.opened.name} would translate {len(new):,} texts with {characters:,} characters, "
-        f"which costs money{price}. Use --yes to proceed."
+        f"which costs money{price}. Use `yes` to proceed."
     )
 
 

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from ..errors import IsoglossError
-from . import check, evaluate, languages, probe, runs
+from . import check, evaluate, labels, languages, probe, runs
 from .jobs import Jobs
 from .model_cache import ModelCache
 from .pages import AppState, page, static_file
@@ -47,7 +47,7 @@ def make_app(settings: ServerSettings) -> ASGIApp:
 
     app = FastAPI(title="Isogloss", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.app_state = state
-    for module in (runs, probe, evaluate, check, languages):
+    for module in (runs, probe, evaluate, check, labels, languages):
         app.include_router(module.router)
     app.add_api_route("/static/{name}", static_file, methods=["GET"])
     for kind in (IsoglossError, HTTPException, Exception):

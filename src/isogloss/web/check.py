@@ -1,4 +1,4 @@
-"""The page of checking: a file goes in, its problems come out by row, with a sheet for people who mend them."""
+"""The page of checking: a file goes in, its problems come out by row, with a sheet for people who correct them."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from .. import languages
 from ..annotation.item_changes import CONTEXT, TARGET, fields_of, with_fields
 from ..annotation.item_reviews import read_reviews
-from ..annotation.sheets import write_sheet
+from ..annotation.sheets import SheetForm, write_sheet
 from ..checks import ALL, find_problems
 from ..checks.report import UNREADABLE
 from ..errors import IsoglossError
@@ -26,11 +26,12 @@ from ..files.layout import row_of
 from ..files.sources import read
 from ..items import Item, Items, Problem
 from .pages import AppState, State, first, go_to, page, read_fields, run_slow
-from .uploads import Upload, find_upload, list_uploads, save_upload
+from .uploads import Upload, find_upload, list_uploads, save_upload, split_columns, state_columns
 
 router = APIRouter()
 MOST_SHOWN = 200
-LANGUAGE_OPTION = re.compile(r"(say|use) --language\b")
+LONGEST = 1000  # characters of the names of columns
+LANGUAGE_ARGUMENT = re.compile(r"use `language`")
 SHEETS = {"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "csv": "text/csv"}
 
 
@@ -51,7 +52,7 @@ class CheckedUpload:
 def check_upload(upload: Upload) -> CheckedUpload:
     """What the checks find in a file; rows that cannot be read are problems, not errors."""
     try:
-        items = read(upload.path, language=upload.language or None, skip_bad=True)
+        items = read(upload.path, language=upload.language or None, columns=upload.columns, skip_bad=True)
     except IsoglossError as error:
         raise IsoglossError(_plain(str(error), upload)) from error
     unreadable = [problem for problem in items.problems if problem.check == UNREADABLE.name]
@@ -73,8 +74,10 @@ def check_upload(upload: Upload) -> CheckedUpload:
 def _plain(message: str, upload: Upload) -> str:
     """A message that names the file as its owner does, and the form's fields in place of options."""
     message = message.replace(str(upload.path), upload.title)
-    message = re.sub(r"If yours have other names, use --columns .*", "Rename the columns in the file.", message)
-    return LANGUAGE_OPTION.sub("send it again with its language chosen below", message)
+    message = re.sub(
+        r"If yours have other names, use `columns=.*", "Send it again with the names of its columns below.", message
+    )
+    return LANGUAGE_ARGUMENT.sub("send it again with its language chosen below", message)
 
 
 @router.get("/check")
@@ -85,7 +88,11 @@ async def show_form(state: State) -> HTMLResponse:
 
 def _form(state: AppState, message: str = "") -> HTMLResponse:
     """The form, with a message about what was wrong."""
-    facts = {"uploads": list_uploads(state.root), "tags": languages.tags(), "limits": state.settings.limits}
+    facts = {
+        "uploads": list_uploads(state.root),
+        "names": list(map(languages.describe, languages.tags())),
+        "limits": state.settings.limits,
+    }
     return page("check.html", status=400 if message else 200, here="check", message=message, **facts)
 
 
@@ -93,12 +100,13 @@ def _form(state: AppState, message: str = "") -> HTMLResponse:
 async def take(request: Request, state: State) -> HTMLResponse | RedirectResponse:
     """Keep the file that was sent, and show what is wrong with it."""
     try:
-        async with request.form(max_files=1, max_fields=4) as form:
+        async with request.form(max_files=1, max_fields=5) as form:
             file, tag = form.get("file"), str(form.get("language", ""))
             if not isinstance(file, UploadFile) or not file.filename:
                 raise IsoglossError("Choose a file first.")
+            columns = split_columns(str(form.get("columns", ""))[:LONGEST])
             facts: dict[str, Any] = {"title": file.filename, "language": tag, "limits": state.settings.limits}
-            upload = await run_slow(state, save_upload, state.root, file.file, **facts)
+            upload = state_columns(await run_slow(state, save_upload, state.root, file.file, **facts), columns)
     except IsoglossError as error:
         return _form(state, str(error))
     return go_to(f"/check/{upload.id}")
@@ -165,7 +173,7 @@ def apply_sheet(upload: Upload, content: bytes, *, kind: str) -> bytes:
 
 @router.get("/check/{id}/review.{kind}")
 async def download_sheet(state: State, id: str, *, kind: str) -> Response:
-    """The review sheet: every item with an error or a warning, and columns to mend it."""
+    """The review sheet: every item with an error or a warning, and columns to correct it."""
     if kind not in SHEETS:
         raise HTTPException(404, "A sheet is xlsx or csv.")
     upload = await _find(id, state)
@@ -196,7 +204,7 @@ def make_sheet(upload: Upload, kind: str) -> bytes:
     tags = {item.language for item in items}
     rtl = bool(tags) and all(languages.describe(tag).direction == "rtl" for tag in tags)
     with tempfile.TemporaryDirectory() as folder:
-        return write_sheet(Path(folder) / f"sheet.{kind}", rows, columns=columns, rtl=rtl).read_bytes()
+        return write_sheet(Path(folder) / f"sheet.{kind}", rows, form=SheetForm(columns, rtl)).read_bytes()
 
 
 @router.post("/check/delete")

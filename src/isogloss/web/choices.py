@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import registry
-from ..errors import IsoglossError
+from ..errors import IsoglossError, list_known
 from ..files.catalogue import ITEMS, sources
 from ..files.published import stored_files
 from .settings import ServerSettings
@@ -24,13 +24,12 @@ def allowed_models(settings: ServerSettings) -> list[str]:
     """The models that a form offers: those that were allowed when the server was started, or all that are here."""
     if settings.models:
         return list(settings.models)
-    from ..models.packaged import PULLED, pulled_folder
+    from ..models.packaged import pulled_names
 
     home = os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface")
     cache = Path(os.environ.get("HF_HUB_CACHE", Path(home) / "hub"))
     cached = {path.parents[2].name for path in cache.glob("models--*/snapshots/*/config.json")}
-    pulled = [name for name in PULLED if (pulled_folder(name) / "config.json").is_file()]
-    return [*pulled, *sorted(name.removeprefix("models--").replace("--", "/") for name in cached)]
+    return [*pulled_names(), *sorted(name.removeprefix("models--").replace("--", "/") for name in cached)]
 
 
 def check_model(name: str, settings: ServerSettings) -> str:
@@ -40,7 +39,7 @@ def check_model(name: str, settings: ServerSettings) -> str:
     known = allowed_models(settings)
     if name not in known and not settings.any_model:
         raise IsoglossError(
-            f"The model '{name[:100]}' may not be opened here. Known: {', '.join(known) or 'none'}. "
+            f"The model '{name[:100]}' may not be opened here. Known: {list_known(name, known)}. "
             "More can be allowed when the server is started: --allow-models NAME."
         )
     return name

@@ -72,7 +72,8 @@ def start_study(state: AppState, form: EvaluationForm) -> Path:
             shutil.copyfile(upload.path, folder / jobs.FOLDER / upload.path.name)
         languages = form.languages or ((upload.language,) if upload and upload.language else ())
         study: dict[str, Any] = {"name": folder.name, "models": [form.model]}
-        study |= {"data": [{"source": upload.path.name if upload else form.data}]}
+        columns = {"columns": dict(upload.columns)} if upload and upload.columns else {}
+        study |= {"data": [{"source": upload.path.name if upload else form.data, **columns}]}
         study |= {"languages": list(languages)} if languages else {}
         study |= {"methods": [form.method], "report": runs_folder.REPORT}
         study |= {"sample": {"limit": form.limit}} if form.limit else {}

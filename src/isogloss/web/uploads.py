@@ -5,7 +5,8 @@ import re
 import secrets
 import shutil
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,13 +29,29 @@ CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that was sent: its id, where it is, what it was called, and the language that was chosen for it."""
+    """A file that was sent: its id, where it is, what it was called, and the language and columns stated for it."""
 
     id: str
     path: Path
     title: str
     language: str
     when: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+def split_columns(text: str) -> dict[str, str]:
+    """Our names of columns and the file's own, written as ours=theirs with commas between."""
+    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+    if wrong := next((name for name, sign, theirs in pairs if not (sign and name.strip() and theirs.strip())), None):
+        raise IsoglossError(f"'{wrong.strip()[:100]}' names no column. Write stereotype=YOURS, anti_stereotype=YOURS.")
+    return {name.strip(): theirs.strip() for name, _, theirs in pairs}
+
+
+def state_columns(upload: Upload, columns: Mapping[str, str]) -> Upload:
+    """The upload with its own names of columns, which are kept beside it."""
+    note = upload.path.parent / NOTE
+    write_atomically(note, json.dumps({**read_json(note), "columns": dict(columns)}, ensure_ascii=False) + "\n")
+    return replace(upload, columns=columns)
 
 
 def save_upload(root: Path, file: BinaryIO, *, title: str, language: str, limits: Limits) -> Upload:
@@ -52,12 +69,13 @@ def save_upload(root: Path, file: BinaryIO, *, title: str, language: str, limits
     try:
         path = folder / f"{slug(Path(name).stem)[:80]}{kind}"
         _write(file, path, limits=limits)
-        note = {"title": name[:120], "file": path.name, "language": tag, "when": time.strftime("%Y-%m-%d %H:%M")}
+        when = time.strftime("%Y-%m-%d %H:%M")
+        note = {"title": name[:120], "file": path.name, "language": tag, "when": when}
         write_atomically(folder / NOTE, json.dumps(note, ensure_ascii=False) + "\n")
     except BaseException:
         shutil.rmtree(folder)
         raise
-    return Upload(id, path, note["title"], tag, note["when"])
+    return Upload(id, path, name[:120], tag, when)
 
 
 def _write(file: BinaryIO, path: Path, *, limits: Limits) -> None:
@@ -95,7 +113,9 @@ def _read(folder: Path) -> Upload | None:
     usable = path.is_file() and not path.is_symlink() and not folder.is_symlink()
     if not usable or not {"title", "language", "when"} <= facts.keys():
         return None
-    return Upload(folder.name, path, str(facts["title"]), str(facts["language"]), str(facts["when"]))
+    columns = facts.get("columns")
+    stated = {str(name): str(theirs) for name, theirs in columns.items()} if isinstance(columns, dict) else {}
+    return Upload(folder.name, path, str(facts["title"]), str(facts["language"]), str(facts["when"]), stated)
 
 
 def uploaded_data(root: Path) -> list[DataChoice]:

@@ -39,7 +39,7 @@
   if (!source) return;
   const STEP = 20;
   const gate = one("#explorer-gate"), body = one("#explorer-body"), list = one("#explorer-list");
-  const fields = Object.fromEntries(["search", "language", "kind", "who", "order"].map((name) => [name, one(`#explorer-${name}`)]));
+  const fields = Object.fromEntries(["search", "language", "dataset", "kind", "who", "verdict", "order"].map((name) => [name, one(`#explorer-${name}`)]));
   const more = one("#explorer-more");
   let data = null, found = [], shown = 0;
 
@@ -49,21 +49,28 @@
 
   const card = (item, who) => {
     const box = element("li", null);
-    const about = [data.names[item.l], item.c, item.k].filter(Boolean).join(" · ");
+    const about = [fields.dataset.type !== "hidden" && item.d, data.names[item.l], item.c, item.k].filter(Boolean).join(" · ");
     const line = element("p", about + (item.t ? " · " : ""), { className: "about" });
     if (item.t) line.append(sentence("bdi", item.t, ""));
     box.append(line);
     if (item.x) box.append(sentence("p", item.x, item.l)), box.lastChild.className = "context";
     const pairs = element("dl", null);
-    const gap = item.g[who];
+    const gap = item.g[who], answers = item.a && item.a[who];
+    const role = (i) => i === 1 && item.n ? "contrast" : data.roles[i];
     const preferred = gap > 0 ? 0 : gap < 0 ? 1 : -1;
     item.s.forEach((text, i) => {
-      if (text) pairs.append(element("dt", data.roles[i], { className: i === preferred ? "preferred" : "" }), sentence("dd", text, item.l));
+      if (text) pairs.append(element("dt", role(i), { className: i === preferred ? "preferred" : "" }), sentence("dd", text, item.l));
     });
     box.append(pairs);
-    const side = preferred < 0 ? "a tie" : `the ${data.roles[preferred]} is preferred`;
+    if (answers) {
+      const list = element("dl", null, { className: "answers" });
+      for (const [prompt, verdict, text] of answers) list.append(element("dt", `${prompt}: ${verdict}`), sentence("dd", text, item.l));
+      box.append(list);
+    }
+    if (gap === null) return box;
+    const side = preferred < 0 ? "a tie" : `the ${role(preferred)} is preferred`;
     const shown = Math.abs(gap) < 0.005 && gap ? gap.toPrecision(1) : gap.toFixed(2);  // never "0.00" for a preference
-    box.append(element("p", `Gap ${gap > 0 ? "+" : ""}${shown}: ${side}`, { className: "gap" }));
+    box.append(element("p", `Gap ${gap > 0 ? "+" : ""}${shown} nats: ${side}`, { className: "gap" }));
     return box;
   };
   const grow = () => {
@@ -77,7 +84,9 @@
     const words = fold(fields.search.value).split(/\s+/).filter(Boolean);
     const who = Number(fields.who.value);
     const orders = { most: (a, b) => b.g[who] - a.g[who], least: (a, b) => a.g[who] - b.g[who], close: (a, b) => Math.abs(a.g[who]) - Math.abs(b.g[who]) };
-    found = data.items.filter((item) => item.g[who] !== null
+    found = data.items.filter((item) => (item.g[who] !== null || (item.a && item.a[who]))
+      && (!fields.dataset.value || item.d === fields.dataset.value)
+      && (!fields.verdict.value || (item.a && item.a[who] || []).some((answer) => answer[1] === fields.verdict.value))
       && (!fields.language.value || item.l === fields.language.value)
       && (!fields.kind.value || item.c === fields.kind.value)
       && words.every((word) => item.text.includes(word))).sort(orders[fields.order.value]);
@@ -92,7 +101,7 @@
   const open = async () => {
     if (!data) {
       data = await unpack(source.textContent);
-      for (const item of data.items) item.text = fold([item.i, item.t, item.x, ...item.s].filter(Boolean).join(" "));
+      for (const item of data.items) item.text = fold([item.i, item.t, item.x, ...item.s, ...(item.a || []).flatMap((own) => (own || []).map((answer) => answer[2]))].filter(Boolean).join(" "));
     }
     gate.hidden = true;
     body.hidden = false;

@@ -131,7 +131,8 @@ def _packed_states(
         inputs = {"input_ids": tokens} if bool(mask.all()) else {"input_ids": tokens, "attention_mask": mask}
     else:
         inputs = _packed_inputs(rows)
-    return model.state["body"](**send(inputs, model.device), use_cache=False).last_hidden_state, indices
+    states = model.state["body"](**send(inputs, model.device), use_cache=False).last_hidden_state
+    return states.to(model.device), indices  # the last layer may be on another device
 
 
 def _packed_inputs(rows: Sequence[tuple[list[Ids], int, int]]) -> dict[str, Any]:

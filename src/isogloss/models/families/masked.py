@@ -12,9 +12,9 @@ from ..forward import (
     WORTH,
     AttentionOutputs,
     find_activations,
+    find_asked_positions,
     find_attention,
     find_limited_module,
-    find_spots,
     limit_positions,
     one_pass,
     pad,
@@ -30,7 +30,7 @@ from ..text import Ids, cut, special_tokens
 
 NSP_TYPES = ("bert", "ernie", "fnet", "megatron-bert", "mobilebert")
 STAND_IN = "a"  # a word in the place of the blank, so that what follows is cut as after a word
-NO_ATTENTION = "'{name}' shows no attention, so it cannot be scored with 'aula'. Use --method aul."
+NO_ATTENTION = "'{name}' shows no attention, so it cannot be scored with 'aula'. Use `method='aul'`."
 
 
 def loader(config: Mapping[str, Any]) -> str:
@@ -45,7 +45,9 @@ def prepare(model: Model) -> None:
         head = find_head(model.net, [model.net.base_model], inputs=blank_inputs, sample=_inputs(model, [sample]))
         model.state.update(body=head.body, head=head)
         model.state["padded"] = _padding_is_exact(model, sample)
-        model.state["gate"] = find_limited_module(head.body, _inputs(model, [sample, Question(sample.ids[::-1])]))
+        model.state["last_attention_output"] = find_limited_module(
+            head.body, _inputs(model, [sample, Question(sample.ids[::-1])])
+        )
         model.state["activations"] = find_activations(model.net)
 
 
@@ -83,11 +85,13 @@ def _answer(model: Model, questions: Sequence[Question], *, batch: Sequence[Bund
     inputs = _inputs(model, firsts)
     asked = [(row, index) for row, bundle in enumerate(batch) for index in bundle.indices]
     with one_pass(model):
-        spots = find_spots(questions, asked) if model.state["gate"] else None
-        if spots and WORTH * len(spots) <= inputs["input_ids"].numel():
-            with limit_positions(model.state["gate"], spots):
+        asked_positions = find_asked_positions(questions, asked) if model.state["last_attention_output"] else None
+        if asked_positions and WORTH * len(asked_positions) <= inputs["input_ids"].numel():
+            with limit_positions(model.state["last_attention_output"], asked_positions):
                 states = model.state["body"](**inputs).last_hidden_state
-            return read_head(model.state["head"], states, questions=questions, asked=asked, spots=spots)
+            return read_head(
+                model.state["head"], states, questions=questions, asked=asked, asked_positions=asked_positions
+            )
         watched = [(row, index) for row, index in asked if questions[index].want == ATTENTION]
         where = see_attention(model) if watched else None
         if where is not None:
@@ -148,7 +152,7 @@ def _language(model: Model, language: str | None) -> int:
     if language is None or plain in codes:
         return int(codes.get(plain, 0))
     raise IsoglossError(
-        f"'{model.info.name}' must be told the language of a text and does not know '{language}'. "
+        f"'{model.info.name}' needs the language of a text and does not know '{language}'. "
         f"It knows: {', '.join(sorted(codes)) or 'none'}."
     )
 

@@ -176,7 +176,7 @@ def refuse(model: Model, *, asked: str, options: Mapping[str, str]) -> str | Non
     if asked == CONTINUE and options.get("start", "auto") != "auto":
         return f"The option 'start={options['start']}' is for causal models."
     if asked in (CONTINUE, FILL) and SENTINEL not in model.tokenizer.get_vocab():
-        lost = "fill a blank. Use --method continuation" if asked == FILL else "be made to write a sentence"
+        lost = "fill a blank. Use `method='continuation'`" if asked == FILL else "be made to write a sentence"
         return f"'{model.info.name}' has no '{SENTINEL}' token, so it cannot {lost}."
     return None
 

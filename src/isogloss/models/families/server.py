@@ -41,7 +41,7 @@ def claim(name: str, loading: Loading) -> ModelSource | None:
         return None
     url = check_url(name)
     if not loading.served_model:
-        raise IsoglossError(f"Which model does {url} serve? Use --served-model NAME.")
+        raise IsoglossError(f"Which model does {url} serve? Use `served_model='NAME'`.")
     return ModelSource(loading.served_model, url, family="server")
 
 
@@ -54,7 +54,7 @@ def open_server(source: ModelSource, loading: Loading) -> Model:
         warnings.warn(f"{url} is not encrypted, so others on the way can read the key.", stacklevel=2)
     identity = {"address": url, "model": loading.served_model}
     info = ModelInfo(loading.served_model, "server", "server", source=url, dtype="", identity=identity)
-    return Model(info, server, ServedTokenizer(), family, "server")
+    return Model(info, server, ServedTokenizer(), family, "server", {"prices": loading.prices})
 
 
 def answer_each(model: Model, questions: Sequence[Any], *, keep: Keep, token_budget: int | None = None) -> None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
+from ... import registry
 from ...analysis.agreements import FEWEST, Agreement, agree
+from ...analysis.headlines import neutral_headlines
 from ...analysis.measures import Measure, Measures
 from ...errors import IsoglossError
 from ...items import group_by
@@ -28,10 +30,10 @@ class Pairing:
 
 
 def find(request: FigureRequest) -> list[Pairing]:
-    """Each two of the order's metrics, or, of several data sets, their headline metrics, over what both have."""
+    """Each two of the request's metrics, or, of several data sets, their headlines with a neutral value, over what both have."""
     study = open_study(request)
     try:
-        rows = without_task(measured(request, study, metrics=("ss", "crows", "mbe")))
+        rows = without_task(measured(request, study, metrics=neutral_headlines(registry.names("metric"))))
     except IsoglossError:
         if request.metrics:
             raise
@@ -90,7 +92,7 @@ def draw(pairings: Sequence[Pairing], canvas: Canvas) -> Any:
 
 figure = Plot(
     title="Do two measures agree?",
-    needs=f"two metrics of at least {FEWEST} models or languages, such as --metrics ss,icat, or runs of two data sets: isogloss eval MODEL --data crows_pairs --out RUNS and isogloss measure",
+    needs=f"two metrics of at least {FEWEST} models or languages, such as `metrics='ss,icat'`, or runs of two data sets: isogloss eval MODEL --data crows_pairs --out RUNS and isogloss measure",
     caption="Bars are 95 % intervals over clusters of items; dashed lines are neutral.",
     find=find,
     draw=draw,

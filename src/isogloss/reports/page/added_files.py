@@ -14,10 +14,10 @@ import polars as pl
 
 from ...analysis.agreements import Agreement
 from ...analysis.changes import Changes, GroupChange
-from ...analysis.claim_evidence import ClaimPart
-from ...analysis.claims import ClaimVerdict
 from ...analysis.controls import Control
 from ...analysis.robustness import RobustnessReport, SettingResult
+from ...claims.evidence import ClaimPart
+from ...claims.verdicts import ClaimVerdict
 from ...errors import BadData
 from ...files.rows import read_json
 from ...stats.associations import Correlation

@@ -1,6 +1,6 @@
 """The data of a report: every number that it shows, measured once; panels only arrange them."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -9,19 +9,18 @@ from ...analysis.controls import Control, check_controls
 from ...analysis.groups import check_rows
 from ...analysis.headlines import main_metric, shown_metrics
 from ...analysis.intervals import IntervalSettings
-from ...analysis.measures import Measure, fitting_metrics, measure_with
-from ...analysis.rankings import Rank, Rankings
+from ...analysis.measures import Measure, Measures, fitting_metrics, measure_with
+from ...analysis.rankings import Rankings
 from ...analysis.regions import REGION
 from ...analysis.structure import Structure
 from ...analysis.study import Measuring, Study
 from ...chat.answer_rows import ANSWER
 from ...errors import IsoglossError
-from ...results import Results
 from ...runs import Run
 from ...scores import Scored
-from ..chart_data import by_country, find_ranks, holds, structures, term_shares
+from ..chart_data import by_country, find_ranks, holds, structures, term_shares, without_task
 from ..numbers import model_label
-from ..text.measures import remarks
+from ..text.measures import doubts, remarks
 from .added_files import ANSWERS, SHARES, Extras
 
 
@@ -30,6 +29,7 @@ class PageData:
     """All measures of a report; a tuple is empty where the runs have nothing of the kind.
 
     `overall` has each task and all tasks together, `targets` treats each item of a target as a unit of its own.
+    `ranks` and `remarks` are those of each data set.
     """
 
     runs: tuple[Run, ...]
@@ -39,13 +39,13 @@ class PageData:
     categories: tuple[Measure, ...]
     targets: tuple[Measure, ...]
     regions: tuple[Measure, ...]
-    ranks: Rankings
+    ranks: Mapping[str, Rankings]
     languages_alike: tuple[Structure, ...]
     models_alike: tuple[Structure, ...]
     controls: tuple[Control, ...]
     extras: Extras
     problems: tuple[str, ...]
-    remarks: tuple[str, ...]
+    remarks: Mapping[str, tuple[str, ...]]
     settings: IntervalSettings
 
 
@@ -58,9 +58,8 @@ def measure_all(study: Study, extras: Extras, *, settings: IntervalSettings) -> 
     if extras.answers is None:
         extras = replace(extras, answers=find_answers(scored))
     rows: dict[str, list[Measure]] = {"overall": [], "categories": [], "targets": [], "regions": []}
-    notes: list[str] = []
-    ranks: list[Rank] = []
-    unranked: list[str] = []
+    notes: dict[str, tuple[str, ...]] = {}
+    ranks: dict[str, Rankings] = {}
     for name in scored.table["dataset"].unique(maintain_order=True):
         part = study.narrow(where={"dataset": name}) if scored.table["dataset"].n_unique() > 1 else study
         try:
@@ -69,11 +68,12 @@ def measure_all(study: Study, extras: Extras, *, settings: IntervalSettings) -> 
             problems.append(f"{name}: {error}")
             continue
         metrics = tuple(shown_metrics(fitting))
-        ranking = find_ranks(part, metrics, settings=settings)
-        ranks += ranking
-        unranked += ranking.notes
-        for column, measures in _measured(part, metrics, settings=settings, notes=notes).items():
+        ranks[name] = find_ranks(part, metrics, settings=settings)
+        measured = _measured(part, metrics, settings=settings)
+        for column, measures in measured.items():
             rows[column] += measures
+        shown = {*doubts(without_task(measured["overall"]))}
+        notes[name] = tuple(line for line in dict.fromkeys(remarks(measured["overall"])) if line not in shown)
     if not rows["overall"] and extras.shares is None and extras.answers is None:
         raise IsoglossError(f"Nothing in these runs can be measured. {' '.join(problems)}".strip())
     items = study.items
@@ -82,26 +82,23 @@ def measure_all(study: Study, extras: Extras, *, settings: IntervalSettings) -> 
         items=items,
         scored=scored,
         **{name: tuple(value) for name, value in rows.items()},
-        ranks=Results(tuple(ranks), notes=tuple(unranked)),
+        ranks=ranks,
         languages_alike=tuple(structures(scored, "language")),
         models_alike=tuple(structures(scored, "model")),
         controls=(*_controls(scored, items, settings=settings), *extras.controls),
         extras=extras,
         problems=tuple(dict.fromkeys(problems)),
-        remarks=tuple(dict.fromkeys(notes)),
+        remarks=notes,
         settings=settings,
     )
 
 
-def _measured(
-    study: Study, metrics: tuple[str, ...], *, settings: IntervalSettings, notes: list[str]
-) -> dict[str, Iterable[Measure]]:
+def _measured(study: Study, metrics: tuple[str, ...], *, settings: IntervalSettings) -> dict[str, Measures]:
     """The data set measured as a whole and by its columns, where it has them."""
     settings = replace(settings, kind="auto")
     scored = study.scores
     overall = study.measure(Measuring(metrics, settings=settings))
-    notes += remarks(overall)
-    measured: dict[str, Iterable[Measure]] = {"overall": overall}
+    measured = {"overall": overall}
     main = main_metric(metrics)
     if holds(scored, "category"):
         measured["categories"] = study.measure(Measuring((main,), ("category",), settings=settings))
@@ -109,7 +106,7 @@ def _measured(
         apart = replace(scored, table=scored.table.with_columns(cluster=pl.col("id")))
         measured["targets"] = measure_with(settings, apart, metrics=[main], by=["target"])
     if holds(scored, REGION):
-        measured["regions"] = by_country(scored, main, settings=settings)
+        measured["regions"] = Measures(tuple(by_country(scored, main, settings=settings)))
     return measured
 
 

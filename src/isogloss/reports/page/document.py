@@ -3,20 +3,24 @@
 import base64
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import yaml
 
 from ... import registry
 from ...analysis.intervals import IntervalSettings
 from ...analysis.study import Study
+from ...atomic_files import write_file
 from ...errors import require
-from ...sealing import write_file
+from ...runs import Run
 from ..chart_data import distinct
 from ..numbers import english_first, listed, plain_name
 from .added_files import Extras
 from .data import PageData, measure_all
 from .parts import FOLDER, Section, render
 
+STUDY = "study.yaml"  # which a run of a study file leaves in the study's folder
 POLICY = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"  # nothing can be fetched
 
 
@@ -43,7 +47,7 @@ def draw_page(data: PageData, *, command: str = "") -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return render(
         "page.html",
-        title=data.extras.title or _title(data),
+        title=data.extras.title or stored_title(data.runs) or _title(data),
         version=__version__,
         made=time.strftime("%Y-%m-%d", time.gmtime()),
         policy=f"default-src 'none'; script-src 'sha256-{digest}'; {POLICY}",
@@ -66,6 +70,20 @@ def draw_panels(data: PageData) -> Iterator[Section]:
 
 def _asset(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8").strip()
+
+
+def stored_title(runs: Sequence[Run]) -> str:
+    """The title in the study file beside these runs, where they are the runs of one study that has one."""
+    folders = {run.folder.parent.parent for run in runs}
+    if len(folders) != 1:
+        return ""
+    path = folders.pop() / STUDY
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return ""
+    title = content.get("title") if isinstance(content, dict) else None
+    return title if isinstance(title, str) else ""
 
 
 def _title(data: PageData) -> str:

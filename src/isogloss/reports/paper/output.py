@@ -10,9 +10,9 @@ from ...analysis.headlines import shown_metrics
 from ...analysis.measures import fitting_metrics
 from ...analysis.published import add_published
 from ...analysis.study import Measuring
+from ...atomic_files import write_file
 from ...errors import IsoglossError, UnknownName
 from ...scores import Scored
-from ...sealing import write_file
 from ..chart_data import find_ranks, model_kinds
 from ..figures import FigureRequest, open_study
 from ..text.table import Grid, as_latex, as_markdown
@@ -30,7 +30,7 @@ def write_paper(
     if kind not in FORMATS:
         raise UnknownName("format of tables", kind, FORMATS)
     if kind == "parquet" and out is None:
-        raise IsoglossError("Parquet is not text and cannot be printed. Name a file with --out.")
+        raise IsoglossError("Parquet is not text and cannot be printed. Name a file with `out`.")
     study = open_study(request)
     metrics = tuple(request.metrics) or tuple(shown_metrics(list(fitting_metrics(check_rows(study.scores)))))
     measures = study.measure(Measuring(metrics, mode=request.mode, settings=request.settings))

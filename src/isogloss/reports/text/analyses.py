@@ -50,7 +50,9 @@ def explain_control_items(control: Control) -> str | None:
     """Whether the score can be told from that of its control items; None for what is not control items, or has no interval."""
     if control.kind != "items" or control.difference_low is None or control.difference_high is None:
         return None
-    verdict = "differs from" if control.difference_low > 0 or control.difference_high < 0 else "cannot be told from"
+    verdict = (
+        "differs from" if control.difference_low > 0 or control.difference_high < 0 else "is not distinguishable from"
+    )
     return f"the score {verdict} that of its {control.name}, in which nothing is a stereotype of the target."
 
 
@@ -108,7 +110,7 @@ def mbe_as_text(tests: Sequence[MbeTest]) -> str:
 SAID = {
     "same": "The sign survives: all settings lie on the same side of 50.",
     "different": "The sign does not survive: some settings lie above 50 and others below, each beyond its interval.",
-    "unclear": "Whether the sign survives cannot be said: at least one setting cannot be told from 50.",
+    "unclear": "Whether the sign survives is unclear: at least one setting is not distinguishable from 50.",
 }
 
 

@@ -32,6 +32,8 @@ def known_grid(rows: Sequence[Any]) -> Grid:
         [
             *(row.group.get(name, "-") for name in columns),
             row.metric,
+            format_value(row.all),
+            format_value(row.weighted, (row.weighted_low, row.weighted_high)),
             format_value(row.known),
             format_value(row.unknown),
             format_value(row.difference, (row.low, row.high), form="+.2f"),
@@ -40,5 +42,5 @@ def known_grid(rows: Sequence[Any]) -> Grid:
         ]
         for row in rows
     ]
-    heading = [*columns, "metric", "known", "not known", "difference", "p", "clusters"]
+    heading = [*columns, "metric", "all", "weighted", "known", "not known", "difference", "p", "clusters"]
     return Grid(heading, cells, len(columns) + 1, tuple(dict.fromkeys(row.why for row in rows if row.why)))

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
-from ...analysis.baselines import BASELINE
-from ...analysis.claim_evidence import ClaimPart
-from ...analysis.claims import (
+from ...analysis.rankings import Rank, Rankings
+from ...claims.baselines import BASELINE
+from ...claims.evidence import ClaimPart
+from ...claims.verdicts import (
     CONTRADICTED,
     NO_TEST,
     NOT_INTERPRETABLE,
@@ -17,9 +18,8 @@ from ...analysis.claims import (
     ClaimVerdict,
     GateResult,
 )
-from ...analysis.rankings import Rank, Rankings
 from ...items import group_by
-from ..numbers import format_value, merge_notes, metric_name, p_value, percent
+from ..numbers import format_value, listed, merge_notes, metric_name, p_value, percent, plain_name
 from .table import Grid
 
 ORDER = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_INTERPRETABLE, NOT_TESTABLE, NO_TEST)
@@ -95,10 +95,10 @@ def _explain_change(verdict: ClaimVerdict, part: ClaimPart) -> str:
         CONTRADICTED: f"No. {part.a} is worse than {part.b} by more than {part.shift:g}",
         UNDECIDED: f"Open. It is not clear whether {part.a} is worse than {part.b} by more than {part.shift:g}",
     }
+    values = f"{part.value_b or 0:.1f} → {part.value_a or 0:.1f}"
     interval = "" if part.low is None or part.high is None else f", 95 % CI {part.low:+.1f} to {part.high:+.1f}"
-    change = "0.0" if not part.difference else f"{part.difference:+.1f}"
-    scale = "; above 0 is worse" if interval or part.difference else ""
-    return f"{answers[verdict.status]} (change {change}{interval}{scale}).{_missed(verdict, 'change')}"
+    worse = f"; {part.scale or 'worse by'} {part.difference:+.1f}{interval}" if interval or part.difference else ""
+    return f"{answers[verdict.status]} ({values}{worse}).{_missed(verdict, 'change')}"
 
 
 def _sentence(opening: str, part: ClaimPart) -> str:
@@ -253,17 +253,31 @@ def rank_mark(rank: Rank | None) -> str:
 
 
 def rank_lines(ranks: Sequence[Rank], names: Mapping[str, str] | None = None) -> list[str]:
-    """For each metric, the models that may be the best and the worst, language by language."""
+    """For each metric, the best and the worst model of each language, or those that may be; where none is shown to be, so."""
     lines = []
     for metric, own in group_by(ranks, lambda row: row.metric).items():
-        ends: dict[str, list[str]] = {"best": [], "worst": []}
+        tags: dict[tuple[str, str], list[str]] = {}
         for tag, rows in group_by(own, lambda row: row.group["language"]).items():
-            for end, sentences in ends.items():
-                kept = [(names or {}).get(row.model, row.model) for row in rows if getattr(row, f"may_be_{end}")]
-                sentences.append(f"{'any model' if len(kept) == len(rows) else ' or '.join(kept)} ({tag})")
-        best, worst = map(", ".join, ends.values())
-        lines.append(f"{metric_name(metric)}: the best may be {best}; the worst may be {worst}")
+            tags.setdefault(_rank_ends(rows, names or {}), []).append(tag)
+        parts = [_rank_part(ends, where) for ends, where in sorted(tags.items(), key=lambda entry: not any(entry[0]))]
+        lines.append(f"{metric_name(metric)}: {'; '.join(parts)}")
     return lines
+
+
+def _rank_ends(rows: Sequence[Rank], names: Mapping[str, str]) -> tuple[str, str]:
+    """The models of a language that may be the best and the worst; nothing for an end where every model may be."""
+    best, worst = ([row for row in rows if getattr(row, f"may_be_{end}")] for end in ("best", "worst"))
+    names_of = [[names.get(row.model, row.model) for row in kept] for kept in (best, worst)]
+    first, last = ("" if len(kept) == len(rows) else " or ".join(kept) for kept in names_of)
+    return first, last
+
+
+def _rank_part(ends: tuple[str, str], tags: Sequence[str]) -> str:
+    where = listed(list(map(plain_name, tags)))
+    if not any(ends):
+        return f"in {where}, no model is shown to be better than another"
+    answers = [f"the {name} is {who}" for name, who in zip(("best", "worst"), ends, strict=True) if who]
+    return f"in {where}, {' and '.join(answers)}"
 
 
 def rank_grid(ranks: Rankings) -> Grid:

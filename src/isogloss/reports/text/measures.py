@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NOT_INTERPRETABLE = "not interpretable: below our competence limit"
 LOWER_END = ": its lower end "
+ASKED = ("recognition", "agreement")  # metrics of answers to our questions
 MOST = 5  # groups that a remark names
 RELATED = "SS, both win"  # over the items on which both related candidates win over the unrelated one
 COUNTS = 3  # columns: n, ties and clusters
@@ -63,12 +64,19 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
         bare = dict.fromkeys(row.group.get("model", "") for row in rows if row.doubt == UNMEASURED)
         others = {row.group.get("model", "") for row in rows} - set(bare)
         whose = f" for {', '.join(bare)}" if others and all(bare) else ""
-        lines.append(f"{UNMEASURED}{whose}: these scores have neither unrelated candidates nor shuffled controls")
+        lines.append(f"{UNMEASURED}{whose}: {_why_unmeasured(rows)}")
     rest = [label for label, doubt in unknown.items() if doubt != UNMEASURED]
     if rest:
         more = [f"and {len(rest) - MOST} more"] if len(rest) > MOST else []
         lines.append(f"competence is uncertain: {'; '.join([*rest[:MOST], *more])}")
     return lines
+
+
+def _why_unmeasured(rows: Sequence[Measure | Comparison]) -> str:
+    """What is missing for competence to be measured, and how to get it."""
+    if any(row.metric in ASKED for row in rows):
+        return "no control statements were asked about, so a model that says yes to anything is not seen"
+    return "these scores have neither unrelated candidates nor shuffled controls; score with controls to have them"
 
 
 def _depending(rows: Sequence[Measure | Comparison]) -> list[str]:

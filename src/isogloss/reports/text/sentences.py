@@ -41,8 +41,11 @@ MOST = 8  # models that a finding names
 # ---- the finding of a table: the same words in the terminal, in a report and on the local pages
 
 
-def state_findings(measures: Iterable[Measure]) -> list[str]:
-    """The finding of each data set, a sentence for each model; none for a table by bias type or other columns."""
+def state_findings(measures: Iterable[Measure], *, values: bool = True) -> list[str]:
+    """The finding of each data set, a sentence for each model; none for a table by bias type or other columns.
+
+    Without `values`, it names the languages only, for a place that shows the numbers already.
+    """
     rows = list(measures)
     if any(not IDENTITY <= set(row.group) <= WHOLE for row in rows):
         return []
@@ -50,13 +53,13 @@ def state_findings(measures: Iterable[Measure]) -> list[str]:
     findings = []
     for name, group in sets.items():
         models = group_by(group, lambda row: model_label(row.group))
-        sentences = [_finding(model, own) for model, own in list(models.items())[:MOST]]
+        sentences = [_finding(model, own, values=values) for model, own in list(models.items())[:MOST]]
         more = [f"{len(models) - MOST} more models are in the table."] if len(models) > MOST else []
-        findings.append((f"{name}: " if len(sets) > 1 else "") + " ".join([*sentences, *more]))
+        findings.append(f"On {name}, {' '.join([*sentences, *more])}")
     return findings
 
 
-def _finding(model: str, rows: Sequence[Measure]) -> str:
+def _finding(model: str, rows: Sequence[Measure], *, values: bool) -> str:
     """What is found of one model by its headline metric, language by language; what says nothing comes last."""
     main = main_metric([row.metric for row in rows if row.value is not None] or [row.metric for row in rows])
     neutral = registry.get("metric", main).neutral
@@ -66,7 +69,9 @@ def _finding(model: str, rows: Sequence[Measure]) -> str:
     kinds = group_by(ordered, lambda row: _kind(row, neutral))
     names = {kind: listed([plain_name(row.group["language"]) for row in group]) for kind, group in kinds.items()}
     verbs = _verbs(main, neutral, groups=_same_groups(own))
-    parts = [f"{verbs[kind]} {listed(list(map(_place, kinds[kind])))}" for kind in verbs if kind in kinds]
+    shown = {kind for kind in kinds if values or kind == "known"}  # without a neutral point, the value is the finding
+    places = {kind: listed(list(map(_place, kinds[kind]))) if kind in shown else names[kind] for kind in kinds}
+    parts = [f"{verbs[kind]} {places[kind]}" for kind in verbs if kind in kinds]
     if "weak" in kinds:
         where, predicate = names["weak"], "is below our competence limit"
         start = f"in {where} it {predicate}" if parts else f"{predicate} in {where}"
@@ -202,5 +207,5 @@ def _verdict(row: Comparison, *, apart: bool) -> str:
     if apart and row.p is not None and row.p <= LEVEL:
         return "a hint, not a finding: it does not survive the correction for all tests made here"
     if row.mde is None:
-        return "the two sides cannot be told apart"
-    return f"they cannot be told apart; a true difference below {row.mde:.1f} points would often be missed"
+        return "the two sides are not distinguishable"
+    return f"they are not distinguishable; a true difference below {row.mde:.1f} points would often be missed"

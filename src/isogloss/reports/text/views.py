@@ -8,7 +8,6 @@ from typing import Any
 from ...analysis.agreements import Agreement
 from ...analysis.annotators import LabelAgreement
 from ...analysis.changes import GroupChange
-from ...analysis.claims import GateResult
 from ...analysis.comparisons import Comparison
 from ...analysis.controls import Control
 from ...analysis.explanations import Explanation
@@ -20,6 +19,7 @@ from ...analysis.rankings import Rank
 from ...analysis.robustness import RobustnessReport
 from ...analysis.series import SeriesStep
 from ...analysis.structure import Structure
+from ...claims.verdicts import GateResult
 from . import analyses, annotators, change, claims, comparisons, measures
 from .table import Grid
 

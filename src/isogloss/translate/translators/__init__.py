@@ -53,7 +53,7 @@ def check_options(translator: Translator, options: Mapping[str, str]) -> None:
 def option(options: Mapping[str, str], name: str, *, translator: str) -> str:
     """The option's value; raises when it was not given."""
     if not options.get(name):
-        raise IsoglossError(f"The translator '{translator}' needs to know '{name}'. Use --option {name}=…")
+        raise IsoglossError(f"The translator '{translator}' needs to know '{name}'. Use `options={{'{name}': '…'}}`")
     return options[name]
 
 

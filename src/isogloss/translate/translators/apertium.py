@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import langcodes
 
-from ...errors import IsoglossError
+from ...errors import IsoglossError, list_known
 from . import LanguagePair, Opened, Translator
 
 BATCH = 5000
@@ -23,8 +23,8 @@ def open_apertium(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     known = _run(["apertium", "-l"], "").split()
     if direction not in known:
         raise IsoglossError(
-            f"Apertium has no direction '{direction}' here. Known: {', '.join(known) or 'none'}. "
-            "Install the package of the pair, or use --option direction=…"
+            f"Apertium has no direction '{direction}' here. Known: {list_known(direction, known)}. "
+            "Install the package of the pair, or use `options={'direction': '…'}`"
         )
     return Opened(f"apertium {direction}", lambda texts: _translate(texts, direction), batch=BATCH)
 

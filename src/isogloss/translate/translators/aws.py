@@ -20,7 +20,7 @@ def open_aws(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
         client = boto3.client("translate", region_name=options.get("region"), config=config)
     except Exception as error:
         raise IsoglossError(
-            f"AWS cannot be reached: {str(error).rstrip('.')}. Use --option region=eu-central-1, or set it up."
+            f"AWS cannot be reached: {str(error).rstrip('.')}. Use `options={{'region': 'eu-central-1'}}`, or set it up."
         ) from error
     return open_client(client, pair, rate=number(options, "rate", default=10))
 

@@ -32,11 +32,13 @@ def open_chat(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     model = option(options, "model", translator="chat")
     host = urlsplit(url)
     if host.scheme not in ("http", "https") or not host.hostname:
-        raise IsoglossError(f"'{url}' is not an address. Use --option url=https://…/v1")
+        raise IsoglossError(f"'{url}' is not an address. Use `options={{'url': 'https://…/v1'}}`")
     variable = options.get("key", "OPENAI_API_KEY")
     paid = host.hostname not in LOOPBACK
     if paid and not os.environ.get(variable):
-        raise IsoglossError(f"The environment has no {variable}. Set it to your key, or use --option key=NAME.")
+        raise IsoglossError(
+            f"The environment has no {variable}. Set it to your key, or use `options={{'key': 'NAME'}}`."
+        )
     prompt = PROMPT.format(
         source=languages.describe(pair.source).name, target=languages.describe(pair.target).name, placeholder="XBLANKX"
     )
@@ -86,7 +88,9 @@ def _post(url: str, request: Mapping[str, Any], *, variable: str) -> str:
     try:
         return content_text(json.loads(raw)["choices"][0]["message"]["content"]).strip()
     except (ValueError, KeyError, IndexError, TypeError, RecursionError, Unreadable) as error:
-        raise IsoglossError(f"{url} does not speak the chat protocol. Use --option url=https://…/v1") from error
+        raise IsoglossError(
+            f"{url} does not speak the chat protocol. Use `options={{'url': 'https://…/v1'}}`"
+        ) from error
 
 
 def _advice(code: int) -> str:

@@ -5,10 +5,10 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ...atomic_files import write_csv
 from ...errors import BadData, IsoglossError
 from ...files.rows import read_rows, suffix
 from ...items import BLANK
-from ...sealing import write_csv
 from . import LanguagePair, Opened, Translator, option
 
 

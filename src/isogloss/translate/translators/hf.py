@@ -27,7 +27,7 @@ def open_hf(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     except Exception as error:
         raise IsoglossError(
             f"'{name}' cannot be opened as a translation model. Check the name, or give a folder with its files; "
-            "when it only has pickled weights that you trust, use --option pickle=yes."
+            "when it only has pickled weights that you trust, use `options={'pickle': 'yes'}`."
         ) from error
     beams = int(number(options, "beams", default=4))
     return open_network(net, tokenizer, pair=pair, name=name, beams=beams)

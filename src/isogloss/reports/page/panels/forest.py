@@ -18,7 +18,8 @@ def draw(data: PageData) -> dict[str, Any] | None:
         marks = [IntervalMark(row.group["category"], plain_name(row.group["language"]), row) for row in rows]
         view = interval_view(f"forest-{name}", marks, title="bias type")
         label = f"{metric_name(rows[0].metric)} with 95 % intervals by bias type, language and model."
-        parts.append({"dataset": name, "why": missing_intervals(rows), "chart": Chart(f"forest-{name}", [view], label)})
+        chart = Chart(f"forest-{name}", [view], label)
+        parts.append({"dataset": name, "why": missing_intervals(rows), "chart": chart, "drawn": bool(view.pictures)})
     return {"parts": parts} if parts else None
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .... import registry
 from ....analysis.headlines import leading_headlines, main_metric
 from ....analysis.measures import Measure
 from ...chart_data import datasets, distinct, model_kinds, without_task
 from ...figures.heatmap import HeatmapTable
 from ...numbers import english_first, language_name, metric_name, model_label, number
 from ...pivots import pivot
+from ...text.measures import doubts
+from ...text.sentences import state_findings
 from ..charts import draw_plot_svg
 from ..data import PageData
 from ..parts import Chart, ChartView
@@ -19,16 +20,31 @@ ALL = "all"
 
 
 def draw(data: PageData) -> dict[str, Any] | None:
-    """One map for each data set."""
+    """For each data set its map, the finding, what is doubtful, and its remarks."""
     kinds = model_kinds(data.runs, data.extras.facts)
-    maps = [_map(name, rows, kinds=kinds) for name, rows in datasets(data.overall).items()]
-    return {"maps": maps} if maps else None
+    maps = []
+    for name, rows in datasets(data.overall).items():
+        whole = without_task(rows)
+        words = {"finding": state_findings(whole, values=False), "doubts": doubts(whole)}
+        maps.append(_map(name, rows, kinds=kinds) | words | {"remarks": data.remarks.get(name, ())})
+    return {"maps": maps, "facts": _count(data)} if maps else None
+
+
+def _count(data: PageData) -> list[dict[str, str]]:
+    """What was measured; an item counts once in all its languages."""
+    counts = {
+        "models": len(distinct(data.overall, "model")),
+        "languages": len(distinct(data.overall, "language")),
+        "items": data.scored.table.select("dataset", "id").n_unique(),
+        "data sets": len(distinct(data.overall, "dataset")),
+    }
+    return [{"value": f"{count:,}", "name": name} for name, count in counts.items()]
 
 
 def _map(dataset: str, rows: Sequence[Measure], *, kinds: Mapping[str, str]) -> dict[str, Any]:
     names = dict.fromkeys(row.metric for row in rows)
     first = leading_headlines(names)
-    metrics = list(dict.fromkeys([*([main_metric(first)] if first else []), *first, *names]))
+    metrics = list(dict.fromkeys([main_metric(names), *first, *names]))
     tasks = distinct(rows, "task")
     total = without_task(rows)
     views: list[ChartView] = []
@@ -38,12 +54,10 @@ def _map(dataset: str, rows: Sequence[Measure], *, kinds: Mapping[str, str]) -> 
             shown = [row for row in kept if row.metric == metric and row.value is not None]
             if shown:
                 views.append(_view(f"heat-{dataset}-{len(views)}", shown, kinds=kinds, task=task))
-    cautions = [(metric_name(name), registry.get("metric", name).caution) for name in metrics]
     label = f"Heat map of models and languages on {dataset}."
     return {
         "dataset": dataset,
         "chart": Chart(f"heat-{dataset}", views, label, choices=("Metric", "Items")),
-        "cautions": [caution for caution in cautions if caution[1]],
         "weak": any(row.interpretable is False for row in rows),
     }
 

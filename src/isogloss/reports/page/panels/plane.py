@@ -13,7 +13,7 @@ from ..parts import Chart, ChartView
 from . import Panel
 
 CAPTION = (
-    "Best is the top of the dashed line: full LMS, no preference. Grey curves join points of equal ICAT, whose value is "
+    "Best is the top of the dashed line: full LMS, no preference. Gray curves join points of equal ICAT, whose value is "
     "at their end; bars are 95 % intervals; the shaded band is below our "
     "competence limit."
 )

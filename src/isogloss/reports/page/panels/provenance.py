@@ -9,6 +9,7 @@ from ....run_names import fingerprint
 from ....runs import Run
 from ...chart_data import distinct
 from ...numbers import metric_name
+from ...text.citations import OURS
 from ..data import PageData
 from . import Panel
 
@@ -25,7 +26,6 @@ def draw(data: PageData) -> dict[str, Any]:
     return {
         "runs": [_run(run) for run in data.runs],
         "versions": [f"{name} {', '.join(sorted(numbers))}" for name, numbers in sorted(versions.items())],
-        "remarks": data.remarks,
         "settings": data.settings,
         "citations": citations(data),
     }
@@ -56,13 +56,14 @@ def citations(data: PageData) -> list[dict[str, str]]:
         *(("method", name, name) for name in methods),
         *(("metric", name, metric_name(name)) for name in metrics),
     ]
-    shown = []
+    works: dict[tuple[str, str], list[str]] = {}
     for kind, name, title in named:
         with suppress(IsoglossError):  # the user's own data, or scores that were made elsewhere
             known = registry.get(kind.replace(" ", ""), name)
-            licence = getattr(known, "licence", "")
-            shown.append({"what": f"{kind} {title}", "text": known.citation, "licence": licence})
-    return shown
+            if known.citation == OURS:
+                continue
+            works.setdefault((known.citation, getattr(known, "licence", "")), []).append(f"{kind} {title}")
+    return [{"what": ", ".join(what), "text": text, "licence": licence} for (text, licence), what in works.items()]
 
 
 panel = Panel("Provenance and how to cite", order=160, draw=draw)

@@ -3,19 +3,20 @@
 from dataclasses import replace
 from typing import Any
 
-from ....items import group_by
 from ...text.claims import rank_grid, rank_lines
 from ..data import PageData
 from . import Panel
 
 
 def draw(data: PageData) -> dict[str, Any] | None:
-    """For each data set its metrics: who may be the best and the worst, and the ranks over all tasks."""
+    """For each data set that tells models apart: who is best by each metric, and the ranks over all tasks."""
     parts = []
-    for name, rows in group_by(data.ranks, lambda row: row.group["dataset"]).items():
-        whole = [row for row in rows if "task" not in row.group] or rows
-        grid = rank_grid(replace(data.ranks, rows=tuple(whole)))
-        parts.append({"dataset": name, "said": rank_lines(whole), "grid": grid})
+    for name, rows in data.ranks.items():
+        whole = [row for row in rows if "task" not in row.group] or list(rows)
+        answers = rank_lines([row for row in whole if not (row.may_be_best and row.may_be_worst)])
+        if answers:
+            grid = rank_grid(replace(rows, rows=tuple(whole)))
+            parts.append({"dataset": name, "answers": rank_lines(whole), "grid": grid})
     return {"parts": parts} if parts else None
 
 

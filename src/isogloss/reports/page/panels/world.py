@@ -21,7 +21,10 @@ def draw(data: PageData) -> dict[str, Any] | None:
     names, metric = country_names(), metric_name(data.regions[0].metric)
     cells = group_by(data.regions, lambda row: f"{model_label(row.group)}, {language_name(row.group['language'])}")
     views: list[ChartView] = []
-    for cell, rows in cells.items():
+    drawable = any(
+        row.low is not None for row in data.regions
+    )  # a map without any interval would show nothing but hatching
+    for cell, rows in cells.items() if drawable else ():
         table = [[names[row.group[COUNTRY]], number(row), str(row.n), str(row.clusters)] for row in rows]
         pictures = draw_plot_svg("world", rows, name=f"world-{len(views)}", wide=False)
         views.append(ChartView((cell,), pictures, ["country", metric, "n", "clusters"], table))
@@ -30,13 +33,13 @@ def draw(data: PageData) -> dict[str, Any] | None:
         counts[row.group[COUNTRY]] = max(float(row.clusters), counts.get(row.group[COUNTRY], 0.0))
     coverage = draw_plot_svg("coverage", counts, name="world-coverage", wide=False)
     maps, outlines = share_outlines([*(view.pictures[0] for view in views), *coverage], name="land")
-    views = [replace(view, pictures=(picture,)) for view, picture in zip(views, maps, strict=False)]
+    views = [replace(view, pictures=(picture,)) for view, picture in zip(views, maps[:-1], strict=True)]
     items = data.scored.table.unique(["dataset", "id"])
     regions = data.scored.table[REGION].drop_nulls()
     regions = regions.explode().drop_nulls() if regions.dtype.is_nested() else regions
     label = f"World map of {metric} by country."
     return {
-        "scores": Chart("world-scores", views, label, choices=("Show",)),
+        "scores": Chart("world-scores", views, label, choices=("Show",)) if views else None,
         "coverage": Chart(
             "world-coverage", [ChartView((), (maps[-1],))], "World map of how many stereotypes are told."
         ),

@@ -1,0 +1,1 @@
+"""Layouts of files with labels by people: one file each."""
