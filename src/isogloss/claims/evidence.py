@@ -151,7 +151,8 @@ def _fits(group: ScoreGroup) -> pl.Expr:
 
 def short_title(metric: str) -> str:
     """The metric's title, or its abbreviation where the title has one; names of data sets in parentheses are none."""
-    title, _, bracket = registry.get("metric", metric).title.partition(" (")
+    full: str = registry.get("metric", metric).title
+    title, _, bracket = full.partition(" (")
     return bracket.rstrip(")") if bracket and "," not in bracket else title
 
 
