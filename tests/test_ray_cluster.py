@@ -34,6 +34,7 @@ from isogloss.studies.run import execute
 from isogloss.studies.scoring_plan import PlannedCell
 from support import ports, tiny
 from support.builders import stereoset_rows, write_jsonl
+from support.scores import assert_same_scores
 from test_fault_tolerance import kept
 from test_studies_run import BOTH, MANY
 
@@ -87,7 +88,7 @@ def test_a_worker_writes_what_the_local_engine_writes(bert, tmp_path, monkeypatc
     (run,) = runs.find_runs(tmp_path / "ray")
     for number in reversed(range(run.parts)):
         assert worker.score(0, (number, (0,)), folders=group["folders"]) == {}
-    assert runs.read_scored(runs.find_runs(tmp_path / "ray")).table.equals(local.table)
+    assert_same_scores(runs.read_scored(runs.find_runs(tmp_path / "ray")).table, local.table)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ def test_a_worker_asks_what_is_asked_here(talker, tmp_path):
     (group,) = worker.prepare(str(tmp_path))["groups"]
     assert group["title"] == "talker tiny en ask[order=yes-no,max_tokens=2]"
     assert worker.score(0, (0, (0,)), folders=group["folders"]) == {}
-    assert runs.read_scored(runs.find_runs(tmp_path)).table.equals(here.table)
+    assert_same_scores(runs.read_scored(runs.find_runs(tmp_path)).table, here.table)
 
 
 def test_a_worker_answers_a_mistake_with_a_sentence(tmp_path, bert):
@@ -316,13 +317,13 @@ def test_a_cluster_gives_the_local_engines_values_and_tells_its_progress(machine
     assert shares[-1] == 1
     assert shares == sorted(shares)
     assert failed == []
-    assert scored.table.equals(local.table)
+    assert_same_scores(scored.table, local.table)
     (run,) = runs.find_runs(tmp_path)
     assert (run.info["status"], run.info["scored_parts"]) == ("finished", run.parts)
     before = kept(tmp_path)
     again = run_on_ray(plan, out=tmp_path)
     assert kept(tmp_path) == before
-    assert runs.read_scored(list(again.runs)).table.equals(local.table)
+    assert_same_scores(runs.read_scored(list(again.runs)).table, local.table)
 
 
 @pytest.mark.slow
@@ -332,7 +333,7 @@ def test_a_cluster_asks_and_scores_with_one_model_and_resumes(machines, talker, 
     assert outcome.failures == ()
     answers = [run for run in outcome.runs if run.info["method"].startswith("ask")]
     here = ask(FEW, model=talker, settings=BRIEF)
-    assert runs.read_scored(answers).table.equals(here.table)
+    assert_same_scores(runs.read_scored(answers).table, here.table)
     assert len(outcome.runs) == 2
     before = kept(tmp_path)
     run_on_ray(StudyPlan(tuple(planned)), out=tmp_path)
@@ -347,7 +348,7 @@ def test_a_killed_worker_changes_nothing(machines, bert, local, tmp_path, seed):
     share = draw.uniform(0, 0.7)
     _, scored, failed = disturbed(plan, tmp_path, share=share, disturb=lambda: machines.kill_worker(draw))
     assert failed == []
-    assert scored.table.equals(local.table)
+    assert_same_scores(scored.table, local.table)
 
 
 @pytest.mark.slow
@@ -359,7 +360,7 @@ def test_a_killed_machine_changes_nothing(machines, bert, local, tmp_path, seed)
     share, number = draw.uniform(0, 0.7), draw.randrange(2)
     _, scored, failed = disturbed(plan, tmp_path, share=share, disturb=lambda: machines.kill_node(number))
     assert failed == []
-    assert scored.table.equals(local.table)
+    assert_same_scores(scored.table, local.table)
 
 
 @pytest.mark.slow
@@ -380,7 +381,7 @@ def test_a_work_that_fails_three_times_is_listed_and_the_rest_is_done(machines, 
     assert run.info["status"] == "started"
     (run.folder / "part-00004.parquet.ready").rmdir()
     outcome = run_on_ray(job(bert), out=tmp_path)
-    assert runs.read_scored(list(outcome.runs)).table.equals(local.table)
+    assert_same_scores(runs.read_scored(list(outcome.runs)).table, local.table)
 
 
 @pytest.mark.slow
