@@ -15,7 +15,7 @@ import pytest
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Candidate, Items
-from isogloss.models.canary import DISORDER, MOVED, SENTENCE
+from isogloss.models.canary import DISORDER, MOVED, REQUESTS, SENTENCE
 from isogloss.models.load import describe, open_model, wrap
 from isogloss.models.model import Loading, Model
 from isogloss.models.questions import Question
@@ -157,7 +157,7 @@ def test_the_canary_refuses_each_lie_and_says_what_was_returned(name, dialect, f
     assert message.endswith("or ask in words: isogloss ask")
     if name not in ("none",):
         assert "it returned [" in message
-    limit = 4 * 3  # the canary's texts, in no more than three dialects
+    limit = REQUESTS * 3  # the canary's texts, in no more than three dialects
     assert len([prompt for prompt in server.prompts if prompt != "a"]) <= limit
 
 
@@ -217,7 +217,7 @@ def after(count: int, change: Callable[[ScoreServer], object]) -> Callable[[Scor
 def test_a_server_that_says_it_is_another_stops_the_run_and_nothing_is_lost(folder, tmp_path):
     items = items_for("likelihood", 4)
     with score_server.scoring("vllm") as server:
-        server.refuse = after(5, lambda running: running.statements.update(root="other"))
+        server.refuse = after(REQUESTS + 1, lambda running: running.statements.update(root="other"))
         with pytest.raises(IsoglossError, match="is not the server that it was: its root was not stated and is other"):
             score(open_stub(server, tokenizer=str(folder)), items, part_size="3", out=tmp_path)
     (run,) = tmp_path.rglob("part-*.parquet")
@@ -226,7 +226,7 @@ def test_a_server_that_says_it_is_another_stops_the_run_and_nothing_is_lost(fold
 
 def test_two_models_behind_one_address_are_noticed_by_who_answers(folder):
     with score_server.scoring("vllm") as server:
-        server.refuse = after(6, lambda running: setattr(running, "source", "other"))
+        server.refuse = after(REQUESTS + 2, lambda running: setattr(running, "source", "other"))
         message = refused(server, folder)
     assert "answered as 'other' and 'tiny': several models are behind it." in message
 
@@ -238,7 +238,7 @@ def test_two_models_that_say_the_same_are_noticed_by_the_canary(folder):
         return [v if v is None else v - 2 * MOVED for v in values]
 
     with score_server.scoring("vllm") as server:
-        server.refuse = after(6, lambda running: setattr(running, "lie", worse))
+        server.refuse = after(REQUESTS + 2, lambda running: setattr(running, "lie", worse))
         with pytest.raises(IsoglossError) as caught:
             score(open_stub(server, tokenizer=str(folder)), items, part_size="3")
     assert f"gives the sentence '{SENTENCE}' other log-probabilities than before, by up to 0.50" in str(caught.value)
@@ -246,7 +246,7 @@ def test_two_models_that_say_the_same_are_noticed_by_the_canary(folder):
 
 def test_a_text_that_fails_later_is_told_and_not_scored(folder):
     with score_server.scoring("vllm") as server:
-        server.refuse = after(8, lambda running: setattr(running, "lie", LIES["too few"][0]))
+        server.refuse = after(REQUESTS + 4, lambda running: setattr(running, "lie", LIES["too few"][0]))
         message = refused(server, folder, concurrency=1)
     assert "failed on a text of " in message
     assert "it returned " in message
@@ -256,20 +256,20 @@ def test_a_killed_server_loses_nothing_and_nothing_is_asked_twice(folder, tmp_pa
     items = items_for("likelihood", 4)
 
     def hang_up(handler: ScoreHandler, number: int) -> bool:
-        if number > 9:
+        if number > REQUESTS + 5:
             handler.connection.close()
             handler.close_connection = True
-        return number > 9
+        return number > REQUESTS + 5
 
     with score_server.scoring("vllm") as server:
         server.refuse = hang_up
         with pytest.raises(IsoglossError, match="the connection failed"):
             score(open_stub(server, tokenizer=str(folder), concurrency=1), items, out=tmp_path)
-        answered = server.prompts[4:9]
+        answered = server.prompts[REQUESTS : REQUESTS + 5]
         server.refuse = lambda handler, number: False
         server.bodies.clear()
         score(open_stub(server, tokenizer=str(folder), concurrency=1, repeat=0), items, out=tmp_path)
-    asked = server.prompts[4:]
+    asked = server.prompts[REQUESTS:]
     assert len(answered) == 5
     assert len(asked) == 12 - 5
     assert not [prompt for prompt in asked if prompt in answered]
@@ -294,9 +294,9 @@ def test_a_key_is_sent_and_is_in_no_error_file_or_other_address(folder, tmp_path
     other = score_server.ScoreServer("vllm")
 
     def redirect(handler: ScoreHandler, number: int) -> bool:
-        if number > 5:
+        if number > REQUESTS + 1:
             handler.reply({"error": "sk-very-secret"}, code=307, Location=f"{other.url}/completions")
-        return number > 5
+        return number > REQUESTS + 1
 
     with score_server.scoring("vllm") as server:
         server.refuse = redirect
@@ -410,7 +410,7 @@ def test_the_forecast_of_a_budget_counts_what_is_really_sent(folder, tmp_path):
         assert not server.bodies
         model = open_stub(server, tokenizer=str(folder), repeat=5)
         score(model, items)
-    canary = sum(len(prompt) for prompt in server.prompts[:4])
+    canary = sum(len(prompt) for prompt in server.prompts[:REQUESTS])
     assert need.requests == len(server.bodies) == model.net.spent.requests
     assert need.prompt == model.net.spent.prompt - canary
     assert need.cost == pytest.approx(need.prompt + 2 * need.answer)

@@ -19,6 +19,7 @@ from isogloss.atomic_files import claim_file
 from isogloss.errors import IsoglossError
 from isogloss.items import Items
 from isogloss.models.model import Loading
+from isogloss.progress import JobClock
 from isogloss.studies import cells
 from isogloss.studies.plan import StudyPlan, plan_evaluation
 from isogloss.studies.run import execute
@@ -211,6 +212,15 @@ def test_a_killed_shard_loses_no_part_and_any_other_process_takes_its_share(plan
     assert missing == 0
     assert result.scored is not None
     assert parts_in(shared) == parts_in(whole)
+
+
+def test_what_other_shares_scored_does_not_count_as_kept(plan, tmp_path):
+    kept = []
+    for share in (Shard(1, 2), Shard(2, 2), Shard(1, 2)):
+        clock = JobClock()
+        run_shard(plan, share, out=tmp_path, progress=lambda *args, clock=clock, **facts: clock.tell(*args, **facts))
+        kept.append(clock.kept)
+    assert kept == [0, 0, 0]
 
 
 def test_a_plain_process_waits_for_the_shards(plan, tmp_path):

@@ -36,6 +36,11 @@ LIES: dict[str, tuple[Lie, str]] = {
     ),
     "reversed": (lambda values: [None, *values[:0:-1]], "are not in the order of the tokens"),
     "sorted": (lambda values: [None, *sorted(filter(None, values))], "are not in the order of the tokens"),
+    "half": (
+        lambda values: [*values[: len(values) // 2], *values[: len(values) // 2 - 1 : -1]],
+        "are not in the order of the tokens",
+    ),
+    "last two": (lambda values: [*values[:-2], values[-1], values[-2]], "are not in the order of the tokens"),
 }
 
 

@@ -7,6 +7,8 @@ from .server_scores import BadScores, PromptTokens, ScoredPrompt, check_scores, 
 
 SENTENCE = "The children walked to school together every morning in the rain."
 DISORDER = "Rain together the in school every walked morning the to children."
+QUARTERS = 4  # parts of the sentence whose ends are asked for alone
+REQUESTS = 3 + QUARTERS
 MARGIN = 1.0  # nats; models of any size prefer the sentence by 15 and more
 SAME = 1e-6  # values that differ less are equal
 MOVED = 0.25  # nats a token; bfloat16 in other batches moves a token by less than 0.1, other weights by far more
@@ -18,8 +20,8 @@ Ask = Callable[[PromptTokens, int], ScoredPrompt]  # what a server returns for a
 def try_server(ask: Ask, sentence: PromptTokens, *, disorder: PromptTokens) -> tuple[float, ...]:
     """The log-probabilities of the sentence, when they and those of its words in disorder can be a model's; else BadScores.
 
-    A token's value does not depend on what follows it: the sentence's beginning, asked for alone, must have the same
-    values token by token, which values in another order have not.
+    A token's value does not depend on what follows it: each beginning of the sentence, asked for alone, must have the same
+    values token by token. Values in another order do not, wherever in the text they were exchanged.
     """
     plain = checked_values(ask(sentence, 1), sentence)
     mixed = checked_values(ask(disorder, 1), disorder)
@@ -34,26 +36,23 @@ def try_server(ask: Ask, sentence: PromptTokens, *, disorder: PromptTokens) -> t
             "the log-probabilities of a text depend on how many tokens are generated after it: "
             f"{show_values(plain)} and {show_values(longer)}"
         )
-    start = beginning_of(sentence)
-    alone = checked_values(ask(start, 1), start)
-    if largest_move(plain[: len(alone)], alone) > MOVED:
-        raise BadScores(
-            f"the first {len(start.ids)} tokens of the sentence have other log-probabilities without the rest, so the values "
-            f"are not in the order of the tokens: it returned {show_values(plain)} and {show_values(alone)}"
-        )
+    for start in beginnings_of(sentence):
+        alone = checked_values(ask(start, 1), start)
+        if largest_move(plain[: len(alone)], alone) > MOVED:
+            raise BadScores(
+                f"the first {len(start.ids)} tokens of the sentence have other log-probabilities without the rest, so the "
+                f"values are not in the order of the tokens: it returned {show_values(plain)} and {show_values(alone)}"
+            )
     return plain
 
 
-def beginning_of(sentence: PromptTokens) -> PromptTokens:
-    """About the first half of a text; it ends with a word where the texts of its tokens are known."""
-    half = len(sentence.ids) // 2
-    ends = [
-        index
-        for index in range(2, half + 1)
-        if sentence.pieces[index : index + 1] and starts_word(sentence.pieces[index])
-    ]
-    end = max(ends, default=half)
-    return replace(sentence, ids=sentence.ids[:end], pieces=sentence.pieces[:end])
+def beginnings_of(sentence: PromptTokens) -> list[PromptTokens]:
+    """One, two and three quarters of a text, to the end of a word where it is known, and all but its last token."""
+    count = len(sentence.ids)
+    words = [end for end in range(2, count) if sentence.pieces[end : end + 1] and starts_word(sentence.pieces[end])]
+    quarters = [count * quarter // QUARTERS for quarter in range(1, QUARTERS)]
+    ends = [max((end for end in words if end <= quarter), default=quarter) for quarter in quarters]
+    return [replace(sentence, ids=sentence.ids[:end], pieces=sentence.pieces[:end]) for end in (*ends, count - 1)]
 
 
 def checked_values(scored: ScoredPrompt, text: PromptTokens) -> tuple[float, ...]:

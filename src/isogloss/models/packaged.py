@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,7 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
         converted = Path(scratch) / "converted"
         _convert_gguf(weights, converted)
         _write_card(converted, model)
+        _let_others_read(converted)
         converted.replace(folder) if not folder.exists() else shutil.rmtree(converted)
     say(f"{name} is ready: {folder}")
     return folder
@@ -161,6 +163,12 @@ def _convert_gguf(weights: Path, folder: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(weights.parent), **options)
     net.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def _let_others_read(folder: Path) -> None:
+    """Make a model's files readable by those who may read its folder; safetensors writes weights for their owner alone."""
+    for path in folder.iterdir():
+        path.chmod(path.stat().st_mode | stat.S_IRGRP | stat.S_IROTH)
 
 
 def _write_card(folder: Path, model: Pulled) -> None:

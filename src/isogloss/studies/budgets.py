@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..items import group_by
+from ..models import canary
 from ..storage import StoragePath
 from .dry_run import Forecast, forecast_plan
 
 if TYPE_CHECKING:
     from ..models.model import Loading
     from .plan import StudyPlan
-
-CANARY = 4  # requests before the first text
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ def need_of(rows: Sequence[Forecast], loading: Loading) -> Need:
     for row in rows:
         scored = row.answer_tokens == 0
         twice = min(1.0, loading.repeat / max(1, row.items)) if scored else 0.0
-        asked = round(row.unique * (1 + twice)) + CANARY * scored
+        asked = round(row.unique * (1 + twice)) + canary.REQUESTS * scored
         requests += asked
         prompt += round((row.read - row.answer_tokens) * (1 + twice))
         answer += asked if scored else row.answer_tokens
