@@ -57,5 +57,5 @@ def test_a_model_that_was_not_pulled_says_how_to_get_it() -> None:
 
 def test_weights_are_for_all_who_may_read_their_folder(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").touch(mode=0o600)
-    packaged._let_others_read(tmp_path)
+    packaged.let_others_read(tmp_path)
     assert (tmp_path / "model.safetensors").stat().st_mode & 0o777 == 0o644

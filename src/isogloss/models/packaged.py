@@ -88,7 +88,7 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
         converted = Path(scratch) / "converted"
         _convert_gguf(weights, converted)
         _write_card(converted, model)
-        _let_others_read(converted)
+        let_others_read(converted)
         converted.replace(folder) if not folder.exists() else shutil.rmtree(converted)
     say(f"{name} is ready: {folder}")
     return folder
@@ -165,7 +165,7 @@ def _convert_gguf(weights: Path, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def _let_others_read(folder: Path) -> None:
+def let_others_read(folder: Path) -> None:
     """Make a model's files readable by those who may read its folder; safetensors writes weights for their owner alone."""
     for path in folder.iterdir():
         path.chmod(path.stat().st_mode | stat.S_IRGRP | stat.S_IROTH)
