@@ -40,7 +40,7 @@ from isogloss.web.job_process import run_job
 from isogloss.web.model_cache import ModelCache
 from isogloss.web.server import listen
 from isogloss.web.settings import Limits, ServerSettings, check_settings
-from support import tiny
+from support import score_server, tiny
 from support.builders import stereoset_rows, write_jsonl
 from support.reports import neutral_items, write_run, write_runs
 from support.websites import HERE, client_of, save_models
@@ -721,6 +721,28 @@ def test_a_chat_model_is_asked_from_the_form(root, tmp_path):
     measures = json.loads((root / "asked" / "measures.json").read_text("utf-8"))["measures"]
     assert {row["metric"] for row in measures} >= {"recognition", "agreement", "answered_none"}
     assert "talker" in client.get("/runs/asked").text
+
+
+def test_a_model_behind_a_server_is_evaluated_and_probed_from_the_page_where_it_was_allowed(root, tmp_path):
+    with score_server.scoring("vllm", "tokenize") as server:
+        model = f"{server.url}=tiny"
+        fields = {
+            "model": model,
+            "data": "demo",
+            "language": ["en"],
+            "method": "likelihood",
+            "limit": "2",
+            "name": "far",
+        }
+        client = client_of(ServerSettings(root, models=(model,)))
+        assert client.post("/evaluate", data=fields).url.path == "/evaluate/far"
+        run_job(root / "far")
+        measures = json.loads((root / "far" / "measures.json").read_text("utf-8"))["measures"]
+        assert {row["group"]["model"] for row in measures} == {"tiny"}
+        asked = {"template": "The [nurse|doctor] is kind.", "model": model, "language": "en"}
+        assert client.post("/probe", data=asked, headers={"HX-Request": "true"}).text.count('class="term"') == 2
+        stranger = client_of(ServerSettings(root, any_model=True)).post("/evaluate", data=fields | {"name": "other"})
+    assert (stranger.status_code, "may not be opened here" in stranger.text) == (400, True)
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@ from ..files.catalogue import ITEMS, sources
 from ..files.published import stored_files
 from .settings import ServerSettings
 
+ADDRESS = ("http://", "https://")
+
 
 @dataclass(frozen=True, slots=True)
 class DataChoice:
@@ -37,12 +39,18 @@ def check_model(name: str, settings: ServerSettings) -> str:
     if not name:
         raise IsoglossError("Choose a model.")
     known = allowed_models(settings)
-    if name not in known and not settings.any_model:
+    if name not in known and (not settings.any_model or name.startswith(ADDRESS)):  # no address that a visitor chooses
         raise IsoglossError(
             f"The model '{name[:100]}' may not be opened here. Known: {list_known(name, known)}. "
             "More can be allowed when the server is started: --allow-models NAME."
         )
     return name
+
+
+def split_served(name: str) -> tuple[str, str]:
+    """The address and the name of a model behind a server, from 'ADDRESS=NAME'; any other name, and nothing."""
+    address, _, served = name.partition("=")
+    return (address, served) if served and name.startswith(ADDRESS) else (name, "")
 
 
 def offered_data() -> list[DataChoice]:

@@ -19,7 +19,8 @@ def serve(
         [],
         "--allow-models",
         metavar="MODEL",
-        help="Open only this model, or 'any' model, also from the hub; by default all on this machine. May be repeated.",
+        help="Open only this model, or 'any' model, also from the hub; by default all on this machine. "
+        "ADDRESS=NAME is a model behind a server. May be repeated.",
     ),
     names: list[str] = typer.Option([], "--allow-host", help="Another name of this server. May be repeated."),
     token: str = typer.Option(

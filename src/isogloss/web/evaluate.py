@@ -21,7 +21,7 @@ from ..errors import IsoglossError
 from ..run_names import slug
 from ..studies.plan import plan_study
 from . import jobs, runs_folder
-from .choices import allowed_models, check_model, offered_data
+from .choices import allowed_models, check_model, offered_data, split_served
 from .pages import AppState, State, StudyFolder, first, go_to, page, read_fields, render, run_quick, run_slow
 from .uploads import find_upload, uploaded_data
 
@@ -71,7 +71,9 @@ def start_study(state: AppState, form: EvaluationForm) -> Path:
         if upload is not None:
             shutil.copyfile(upload.path, folder / jobs.FOLDER / upload.path.name)
         languages = form.languages or ((upload.language,) if upload and upload.language else ())
-        study: dict[str, Any] = {"name": folder.name, "models": [form.model]}
+        checkpoint, served = split_served(form.model)
+        entry = {"checkpoint": checkpoint, "served_model": served} if served else checkpoint
+        study: dict[str, Any] = {"name": folder.name, "models": [entry]}
         columns = {"columns": dict(upload.columns)} if upload and upload.columns else {}
         study |= {"data": [{"source": upload.path.name if upload else form.data, **columns}]}
         study |= {"languages": list(languages)} if languages else {}

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..errors import IsoglossError
 from ..models.model import Model
 from ..studies.probe import Probe, ProbeRequest, run_probe
+from .choices import split_served
 from .settings import Limits
 
 BYTES = 4  # a weight in float32
@@ -53,7 +54,8 @@ class ModelCache:
 
         if name not in self._models:
             self._evict(name, needed=_size_on_disk(name))
-            model = open_model(name, Loading(offline=self.offline))
+            address, served = split_served(name)
+            model = open_model(address, Loading(offline=self.offline, served_model=served))
             self._evict(name, needed=model.info.parameters * BYTES)
             self._models[name] = model
         self._models.move_to_end(name)
@@ -78,6 +80,8 @@ def _size_on_disk(name: str) -> int:
     """The bytes of a model's weights, when they are in a folder here; a first guess at the memory it needs."""
     from ..models.load import find_source
 
+    if split_served(name)[1]:
+        return 0
     source = find_source(name)
     folder = Path(source.source)
     if source.gguf or not folder.is_dir():
