@@ -9,6 +9,7 @@ import pytest
 
 import isogloss as ig
 from isogloss import runs
+from isogloss.analysis.inspection import list_runs
 from isogloss.library import score
 from isogloss.run_plans import find_missing, read_cells, record_cells
 from support import tiny
@@ -41,6 +42,27 @@ def test_a_run_without_its_description_is_named(folder: Path) -> None:
     run = next(run for run in runs.find_runs(folder) if run.method == "likelihood")
     (run.folder / "run.json").unlink()
     assert f"1 run has lost its run.json in {folder}: {run.folder.name}" in notes_of(folder)
+
+
+def test_a_part_that_was_deleted_is_named_and_the_run_is_not_finished(folder: Path) -> None:
+    run = next(run for run in runs.find_runs(folder) if run.method == "likelihood")
+    runs.part_path(run, 0).unlink()
+    assert f" runs in {folder} have no finished part yet: {run.folder.name}" in notes_of(folder)
+    statuses = {row["folder"]: row["status"] for row in list_runs(folder)}
+    assert statuses.pop(str(run.folder)) == "1 of 1 parts missing"
+    assert set(statuses.values()) == {"finished"}
+
+
+def test_what_one_of_two_folders_lacks_is_named_even_where_it_has_no_scores(folder: Path, tmp_path: Path) -> None:
+    broken = shutil.copytree(folder, tmp_path / "broken")
+    lost, *empty = (run.folder for run in runs.find_runs(broken))
+    (lost / "run.json").unlink()
+    for run in empty:
+        (run / "part-00000.parquet").unlink()
+    for load in (ig.load, lambda paths: runs.read_scored(runs.find_runs(*paths))):
+        notes = " ".join(load([folder, broken]).notes)
+        assert f"1 run has lost its run.json in {broken}: {lost.name}" in notes
+        assert f"runs in {folder}, {broken} have no finished part yet: {empty[0].name}" in notes
 
 
 def test_a_cell_that_was_planned_and_never_begun_is_named(folder: Path) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -259,24 +259,25 @@ def read_run(folder: StoragePath) -> Run:
 
 
 def find_runs(*paths: StoragePath | str) -> list[Run]:
-    """All runs in folders and below them; a folder without any is an error."""
-    runs: list[Run] = []
+    """All runs in folders and below them, each once; a folder without any is an error."""
+    below: dict[StoragePath, list[Run]] = {}
     for path in map(as_path, paths):
         if not path.exists():
             raise IsoglossError(f"No such run: {path}.")
-        below = [read_run(folder) for folder in run_folders(path)]
-        if not below:
+        below[path] = [read_run(folder) for folder in run_folders(path)]
+        if not below[path]:
             raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
-        runs += note_missing(path, below)
-    return runs
+    return note_missing(below)
 
 
-def note_missing(path: StoragePath, runs: Sequence[Run]) -> list[Run]:
-    """The runs of a folder, each with a note on what was planned there and is missing, so that every number has it."""
-    notes = find_missing(path, [run.info for run in runs])
+def note_missing(below: Mapping[StoragePath, Sequence[Run]]) -> list[Run]:
+    """The runs of folders, each once, with notes on what was planned in any of them and is missing, for every number."""
+    runs = list({run.folder.resolve(): run for some in below.values() for run in some}.values())
+    notes = [note for path, some in below.items() for note in find_missing(path, [run.info for run in some])]
     empty = [run.folder.name for run in runs if not written_parts(run)]
     if empty and len(empty) < len(runs):
-        notes.append(f"{len(empty)} of {len(runs)} runs in {path} have no finished part yet: {', '.join(empty[:3])}")
+        where = ", ".join(map(str, below))
+        notes.append(f"{len(empty)} of {len(runs)} runs in {where} have no finished part yet: {', '.join(empty[:3])}")
     return [replace(run, info={**run.info, "notes": [*run.info.get("notes", []), *notes]}) for run in runs]
 
 

@@ -22,11 +22,15 @@ SHOWN = ("role", "context", "text", "word", "quantity", "value", "tokens", "unkn
 def list_runs(path: Path) -> list[dict[str, Any]]:
     """What each run in a folder holds, and whether it is finished."""
     keys = ("model", "dataset", "language", "method", "items", "parts", "status")
-    return [
-        {key: run.info.get(key) for key in keys}
-        | {"revision": run.info.get("facts", {}).get("revision"), "folder": str(run.folder)}
-        for run in runs.find_runs(path)
-    ]
+    rows = []
+    for run in runs.find_runs(path):
+        row = {key: run.info.get(key) for key in keys}
+        row |= {"revision": run.info.get("facts", {}).get("revision"), "folder": str(run.folder)}
+        missing = run.parts - len(runs.written_parts(run))
+        if missing and row["status"] == "finished":
+            row["status"] = f"{missing} of {run.parts} parts missing"
+        rows.append(row)
+    return rows
 
 
 def inspect_item(path: Path, item: str) -> list[dict[str, Any]]:

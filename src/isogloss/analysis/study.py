@@ -231,18 +231,17 @@ def load_study(
     paths = [source] if isinstance(source, str | Path) else list(source)
     folders: list[StoragePath] = [as_path(path) for path in paths]
     problems: list[str] = []
-    runs: list[Run] = []
+    below: dict[StoragePath, list[Run]] = {}
     for path in folders:
         if not path.exists():
             raise IsoglossError(f"No such run: {path}.")
-        below: list[Run] = []
+        below[path] = []
         for folder in run_folders(path):
             with collecting(problems):
-                below.append(read_run(folder))
-        if not below and not problems:
+                below[path].append(read_run(folder))
+        if not below[path] and not problems:
             raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")
-        runs += note_missing(path, below)
-    unique = list({run.folder.resolve(): run for run in runs}.values())
+    unique = note_missing(below)
     facts = {name: value for name, value in (where or {}).items() if name in ("model", "dataset", "language")}
     chosen = [run for run in unique if all(run.info[name] == value for name, value in facts.items())] or unique
     loaded = list(each_scored(in_languages(chosen, tags) if chosen else [], problems, texts=texts))
