@@ -137,6 +137,20 @@ def test_odd_tokens_and_finish_reasons_do_not_stop_anything(command, tmp_path):
     assert stored(tmp_path)["finish"].null_count() == 12
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens", "opening"),
+    [
+        ("No.", ["No", ".", "<|im_end|>"], "No."),
+        ("", ["<|im_end|>"], ""),
+        ("No, it is one of ten words and more.", [*"No, it is ", "one", "<|im_end|>"], "No, it is"),
+    ],
+)
+def test_the_token_that_ends_an_answer_is_not_in_its_opening(command, tmp_path, text, tokens, opening):
+    logprobs = {"content": [{"token": token} for token in tokens]}
+    assert ask(command, replying(text, logprobs=logprobs), tmp_path)[0] == 0
+    assert set(stored(tmp_path)["opening"]) == {opening}
+
+
 LINES = ('{"key": [], "reply": 5}', "[]", "5", '{"key": "a"}', '{"key": "a", "reply": {"text": "a"}}')
 
 

@@ -87,14 +87,23 @@ def read_response(raw: bytes, prompt: Prompt) -> Reply:
     texts = [_plain(token.get("token")) for token in tokens]
     counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
     known = [count if type(count) is int and 0 <= count <= MOST_TOKENS else None for count in counts]
+    text = content_text(choice["message"].get("content")).strip()
     return Reply(
-        text=content_text(choice["message"].get("content")).strip(),
-        opening="".join(texts[:OPENING]).strip() if texts and THOUGHT not in "".join(texts) else None,
+        text=text,
+        opening=_opening(texts, text),
         finish=_plain(choice.get("finish_reason")) or None,
         prompt_tokens=known[0],
         answer_tokens=known[1],
         logprobs=option_logprobs(tokens, prompt.options) if prompt.options else None,
     )
+
+
+def _opening(tokens: list[str], text: str) -> str | None:
+    """The text of the first tokens, where they are known; servers list the token that ends an answer, too."""
+    if not tokens or THOUGHT in "".join(tokens):
+        return None
+    opening = "".join(tokens[:OPENING]).strip()
+    return text if opening.startswith(text) and (text or len(tokens) == 1) else opening
 
 
 def content_text(content: Any) -> str:
