@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -19,7 +20,7 @@ import pytest
 
 from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
-from isogloss.items import Items
+from isogloss.items import Item, Items
 from isogloss.models.load import open_model
 from isogloss.models.model import Loading, Model
 from isogloss.studies.cells import Running, run_cells
@@ -34,6 +35,8 @@ CASES = {
     "continuation e": ("demo", "intersentence", {"case": "e"}),
     "contrast": ("shades_demo", None, {}),
     "templates": ("templates", None, {}),
+    "pairs": ("pairs", None, {}),
+    "answer_likelihood": ("questions", None, {}),
 }
 pytestmark = [
     pytest.mark.slow,
@@ -76,8 +79,23 @@ def _wait(address: str, server: subprocess.Popen[bytes], *, log: Path) -> None:
 
 
 def items_of(data: str, task: str | None) -> Items:
-    items = read([data], language=["en"])
-    return Items(tuple(item for item in items if task in (None, item.tags.get("task")))[:30])
+    items = read(["demo" if data in MADE else data], language=["en"])
+    chosen = [item for item in items if task in (None, item.tags.get("task"))]
+    return Items(tuple(map(MADE.get(data, lambda item: item), chosen[:30])))
+
+
+def as_pair(item: Item) -> Item:
+    """The first two candidates without their context."""
+    return replace(item, candidates=item.candidates[:2], context=None, tags={"task": "pair"})
+
+
+def as_question(item: Item) -> Item:
+    """A question whose answers are the candidates."""
+    tags = {"task": "question", "condition": "ambiguous", "biased": "stereotype"}
+    return replace(item, context=f"This is about: {item.cluster}.", question="Which fits?", tags=tags)
+
+
+MADE = {"pairs": as_pair, "questions": as_question}
 
 
 def score(model: Model, items: Items, method: str, options: dict[str, str]) -> pl.DataFrame:
@@ -89,7 +107,7 @@ def score(model: Model, items: Items, method: str, options: dict[str, str]) -> p
 @pytest.mark.parametrize("case", CASES)
 def test_every_method_equals_our_engine_item_by_item(case, url):
     data, task, options = CASES[case]
-    method = case.partition(" ")[0].strip(",").replace("templates", "likelihood")
+    method = case.partition(" ")[0].strip(",").replace("templates", "likelihood").replace("pairs", "likelihood")
     items = items_of(data, task)
     served = score(open_model(url, Loading(served_model="smollm2", repeat=0)), items, method, options)
     ours = score(open_model(str(FOLDER)), items, method, options)
@@ -98,6 +116,23 @@ def test_every_method_equals_our_engine_item_by_item(case, url):
         one, other = (np.array(table[column].explode().to_list(), dtype=float) for table in (served, ours))
         print(f"{case}: {column} differs by at most {np.nanmax(np.abs(one - other)):.2g} in {len(one)} numbers")
         assert np.allclose(one, other, rtol=1e-3, atol=1e-3, equal_nan=True)
+
+
+@pytest.mark.parametrize("method", ["choice", "ask"])
+def test_questions_get_the_answers_that_our_engine_gives(method, url):
+    items, options = items_of("demo", None)[:6], {"max_tokens": "8"} if method == "ask" else {}
+    columns = ["id", "candidate", "quantity", "pieces", *(["openings"] if method == "ask" else [])]
+    tables = []
+    for model in (open_model(url, Loading(served_model="smollm2", repeat=0)), open_model(str(FOLDER))):
+        (result,) = run_cells(
+            plan_cells(PlannedCell("smollm2", items, method, options), model), model, running=Running()
+        )
+        tables.append(result.scored.table)
+    assert tables[0].select(columns).equals(tables[1].select(columns))
+    if method == "choice":
+        assert tables[0]["value"].equals(tables[1]["value"])
+    else:  # a server lists the 20 most probable tokens, so other spellings of a word are added up than by our engine
+        assert np.allclose(tables[0]["value"], tables[1]["value"], atol=0.02)
 
 
 @pytest.mark.parametrize("tokenizer", ["here", "the server's"])

@@ -270,11 +270,11 @@ def test_one_label_with_a_checkpoint_for_each_language_is_one_model(tmp_path, co
 # ---- chat
 
 
-def ask(command: Command, model: Path, out: Path) -> int:
+def ask(command: Command, model: Path, out: Path, *more: str) -> int:
     """Ask a model about a statement; how many runs there are then."""
     words = ("--limit", 1, "--option", "order=yes-no", "--option", "max_tokens=2", "--out", out)
     with suppress(ValueError):  # the answers of a random model may have no measure
-        command("ask", model, "--data", "demo", "-l", "en", *words)
+        command("ask", model, "--data", "demo", "-l", "en", *words, *more)
     return len([*out.rglob("part-00000.parquet")])
 
 
@@ -291,6 +291,15 @@ def test_another_chat_template_or_other_ends_of_answers_are_another_run(tmp_path
     for count, change in ((3, {"eos_token_id": [2, 9]}), (4, {"suppress_tokens": [5]})):
         settings.write_text(json.dumps(before | change))
         assert ask(command, model, tmp_path / "runs") == count
+    prompts = tmp_path / "prompts.toml"
+    prompts.write_text(
+        "[en]\n" + "".join(f'{name} = "{name}? {{statement}}"\n' for name in ("stereotype", "agree", "disagree"))
+    )
+    assert ask(command, model, tmp_path / "runs", "--option", f"prompts={prompts}") == 5
+    for words in (("measure",), ("report", "--out", tmp_path / "report.html")):
+        code, shown, error = command(words[0], tmp_path / "runs", *words[1:])
+        assert (code, shown) == (2, "")
+        assert "'m' names two versions of a model: " in error
 
 
 # ---- counts, labels, folders

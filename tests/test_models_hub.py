@@ -354,7 +354,7 @@ def test_a_cached_model_is_used_after_one_request_when_the_hub_does_not_answer(
     commit = hub.add("lab/gpt2", files()).refs["main"]
     info(command, "lab/gpt2")
     timeouts.clear()
-    patience = 1 if fault and fault.hang else local_hub.PATIENCE  # short only where no answer is awaited
+    patience = local_hub.SILENT if fault and fault.hang else local_hub.PATIENCE
     monkeypatch.setattr(constants, "HF_HUB_ETAG_TIMEOUT", patience)
     hub.faults += [fault] if fault else []
     with ports.refusing() as closed:
@@ -373,11 +373,11 @@ def test_a_hub_that_hangs_is_asked_once(
 ) -> None:
     hub.add("lab/gpt2", files())
     assert command("eval", "lab/gpt2", *DATA, "--out", tmp_path / "out")[0] == 0
-    monkeypatch.setattr(constants, "HF_HUB_ETAG_TIMEOUT", 1)
+    monkeypatch.setattr(constants, "HF_HUB_ETAG_TIMEOUT", local_hub.SILENT)
     hub.faults.append(Fault("", hang=True))
     timeouts.clear()
     assert command("eval", "lab/gpt2", *DATA, "--out", tmp_path / "out")[0] == 0
-    assert timeouts == [1]
+    assert timeouts == [local_hub.SILENT]
 
 
 # ---- one sentence for each failure
@@ -467,7 +467,7 @@ def test_no_connection_is_named_after_one_try(
 
 
 def test_a_hub_that_does_not_answer_is_named(hub: Hub, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "HF_HUB_ETAG_TIMEOUT", 1)
+    monkeypatch.setattr(constants, "HF_HUB_ETAG_TIMEOUT", local_hub.SILENT)
     hub.faults.append(Fault("", hang=True))
     assert refusal(command, "lab/gpt2") == (
         f"The hub ({hub.url}) does not answer, and 'lab/gpt2' is not in the cache. Try again later."

@@ -28,7 +28,7 @@ from isogloss.studies.plan import plan_evaluation
 from isogloss.studies.repeatability import compare_rows
 from isogloss.studies.scoring_plan import PlannedCell, plan_cells
 from support import score_server
-from support.builders import triple
+from support.builders import triple, write_jsonl
 from support.score_server import LIES, ScoreHandler, ScoreServer
 
 DIALECTS = {
@@ -36,7 +36,7 @@ DIALECTS = {
     "echo": ("echo",),
     "sglang": ("sglang",),
 }
-METHODS = ("likelihood", "continuation", "contrast", "gest")
+METHODS = ("likelihood", "continuation", "contrast", "gest", "answer_likelihood")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,12 @@ def items_for(method: str, count: int = 6) -> Items:
         names = (("stereotype", "is"), ("anti-stereotype", "a"))
         candidates = tuple(Candidate(word, role, f"People are {word} kind.", word) for role, word in names)
         return Items((replace(triple("a"), candidates=candidates),))
-    items = read(["shades_demo" if method == "contrast" else "demo"], language=["en"])
+    if method == "answer_likelihood":
+        answers = (("target", "The aunt"), ("unknown", "Not known"), ("other", "The niece"))
+        candidates = tuple(Candidate(role, role, text, correct=role == "unknown") for role, text in answers)
+        asked = replace(triple("a"), candidates=candidates, context="An aunt and a niece were there.", question="Who?")
+        return Items((replace(asked, tags={"task": "question", "condition": "ambiguous", "biased": "target"}),))
+    items = read([{"contrast": "shades_demo"}.get(method, "demo")], language=["en"])
     task = {"likelihood": "intrasentence", "continuation": "intersentence"}.get(method)
     return Items(tuple(item for item in items if task in (None, item.tags.get("task")))[:count])
 
@@ -104,6 +109,22 @@ def test_the_published_start_and_other_options_go_through_a_server_too(local, fo
         for method, options in (("likelihood", {"start": "first"}), ("continuation", {"case": "e"})):
             items = items_for(method, 3)
             same(score(model, items, method, **options), score(local, items, method, **options))
+
+
+@pytest.mark.parametrize("data", ["pairs", "templates"])
+def test_pairs_and_templates_are_scored_through_a_server_as_here(data, local, folder, tmp_path):
+    row = {
+        "id": "a",
+        "language": "en",
+        "category": "gender",
+        "stereotype": "Women are kind.",
+        "anti_stereotype": "Men are.",
+    }
+    source = str(write_jsonl(tmp_path / "pairs.jsonl", [row])) if data == "pairs" else data
+    items = Items(tuple(read([source], language=["en"]))[:3])
+    with score_server.scoring("vllm") as server:
+        through = score(open_stub(server, tokenizer=str(folder)), items)
+    same(through, score(local, items))
 
 
 def test_without_a_tokenizer_here_the_server_cuts_the_text(local):

@@ -136,3 +136,6 @@ def test_prompts_of_a_file_are_asked_instead_of_ours(tmp_path):
     path.write_text('[de]\nstereotype = "S {statement}?"\n')
     with pytest.raises(BadData, match=r"needs a table \[en\] with the prompts stereotype, agree, disagree"):
         prompts(items, prompts=str(path))
+    path.write_text("a = " + "[" * 5000 + "]" * 5000)
+    with pytest.raises(BadData, match=r"cannot be read as a TOML file of prompts: "):
+        prompts(items, prompts=str(path))

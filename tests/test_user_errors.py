@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from typer.testing import CliRunner
 
@@ -12,7 +14,9 @@ from isogloss.errors import IsoglossError
 from isogloss.files.sources import read
 from isogloss.items import Items
 from isogloss.runs import Run, in_languages
+from support import tiny
 from support.builders import score_many, stereoset_rows, write_jsonl
+from support.reports import write_runs
 
 
 def message(call, *given, **named):
@@ -87,6 +91,36 @@ def test_a_name_longer_than_the_file_system_takes_is_one_sentence(words, command
 def test_a_file_that_cannot_be_written_is_one_sentence_also_where_nothing_can_be_removed(tmp_path):
     with pytest.raises(IsoglossError, match=r"^Cannot write .* \(File name too long\)\. Is the folder writable"):
         write_file(tmp_path / ("x" * 300), b"content")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("eval", "MODEL", "--data", "demo", "-l", "en", "--limit", "1", "--out", "FOLDER"),
+        ("report", "RUNS", "--out", "FOLDER/report.html"),
+        ("claims", "new", "FOLDER/claims.yaml"),
+        ("run", "STUDY", "--out", "FOLDER", "--download-only"),
+        ("model", "pull", "smollm2"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_folder_that_cannot_be_made_is_one_sentence_in_every_command(words, command, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / "folder"  # nobody can make it, not even the administrator
+    tiny.network("gpt2").save_pretrained(tmp_path / "gpt2")
+    tiny.tokenizer_of("gpt2").save_pretrained(tmp_path / "gpt2")
+    write_runs(tmp_path / "runs")
+    study = {"name": "s", "models": [str(tmp_path / "gpt2")], "data": ["demo"], "languages": ["en"]}
+    (tmp_path / "study.yaml").write_text(json.dumps(study), encoding="utf-8")
+    named = {"MODEL": "gpt2", "RUNS": "runs", "STUDY": "study.yaml", "FOLDER": "file/folder"}
+    if words[0] == "model":
+        monkeypatch.setenv("ISOGLOSS_HOME", str(folder))
+    for name, path in named.items():
+        words = tuple(word.replace(name, str(tmp_path / path)) for word in words)
+    status, _, error = command(*words)
+    assert status == 2
+    assert error.splitlines()[-1].startswith("Error: Cannot ")
+    assert "Traceback" not in error
 
 
 @pytest.mark.parametrize(
