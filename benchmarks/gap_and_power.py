@@ -74,6 +74,10 @@ def rows(trials: int) -> Iterator[Row]:
     for one, two in ((20, 12), (79, 39)):
         sides = replace(BASE, clusters=one), replace(BASE, clusters=two)
         yield f"power, unpaired ss, {one} and {two}", power(*sides, "ss", paired=False, trials=trials)
+    yield (
+        "power, unpaired icat, 79 and 39, SS 50",
+        power(replace(BASE, clusters=79), replace(BASE, clusters=39), "icat", paired=False, trials=trials),
+    )
     for share in (0.5, 0.6):
         side = replace(BASE, clusters=79, share=share)
         yield f"power, paired icat, 79, SS {100 * share:g}", power(side, side, "icat", paired=True, trials=trials)

@@ -263,6 +263,7 @@ def test_a_claim_that_fails_by_the_number_of_claims_alone_says_so_and_bh_decides
 
 ERRORS = {
     "ss >": r"'ss >' cannot be understood at its start or end; docs/how-to/gate.md describes the language.",
+    "ss => 60": r"'ss => 60' cannot be understood after 'ss ='; docs/how-to/gate.md describes the language. Did you mean '>='?",
     "ss > > 3": r"'ss > > 3' cannot be understood after 'ss >'; docs/how-to/gate.md describes the language.",
     "ss >= 0": "'ss >= 0' can never fail, so it claims nothing.",
     "ss = 50 ± 50": "'ss = 50 ± 50' can never fail, so it claims nothing.",
