@@ -263,6 +263,7 @@ def test_a_claim_that_fails_by_the_number_of_claims_alone_says_so_and_bh_decides
 
 ERRORS = {
     "ss >": r"'ss >' cannot be understood at its start or end; docs/how-to/gate.md describes the language.",
+    "ss => 60": r"'ss => 60' cannot be understood after 'ss ='; docs/how-to/gate.md describes the language. Did you mean '>='?",
     "ss > > 3": r"'ss > > 3' cannot be understood after 'ss >'; docs/how-to/gate.md describes the language.",
     "ss >= 0": "'ss >= 0' can never fail, so it claims nothing.",
     "ss = 50 ± 50": "'ss = 50 ± 50' can never fail, so it claims nothing.",
@@ -300,12 +301,12 @@ def test_an_unknown_metric_is_named_with_the_nearest_one():
         make_claims({"claims": ["icatt > 3"]})
 
 
-NEEDS = "a claims file needs 'claims', a list of texts such as 'ss = 50 ± 5', or of objects with 'says'."
+NEEDS = "a claims file needs 'claims' (a list of texts such as 'ss = 50 ± 5', or of objects with 'says') or 'margins'."
 BAD = {
     "claims: [": (1, "not YAML: expected the node content, but found '<stream end>'."),
     "": (None, NEEDS),
     "claims: 3": (None, NEEDS),
-    "claims: [ss > 5]\nstrikt: true": (None, "No key named 'strikt'. Did you mean 'strict'? Known: strict, title, adjust, source, facts and 4 more."),
+    "claims: [ss > 5]\nstrikt: true": (None, "No key named 'strikt'. Did you mean 'strict'? Known: strict, title, adjust, source, facts and 5 more."),
     "claims:\n- says: ss > 5\n  sayz: x": (2, "No key named 'sayz'. Known: says, name, needs, source, sentence and 4 more."),
     "claims: [5]": (1, "claim 1 must be a text or an object with 'says', or with 'needs'."),
     "claims: [ss > 5, ss > 5]": (1, "two claims are named 'ss > 5'."),

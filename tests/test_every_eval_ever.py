@@ -16,6 +16,7 @@ from isogloss.analysis.published import TABLE, published_measures
 from isogloss.errors import IsoglossError
 from isogloss.exchange.every_eval_ever import export_results
 from isogloss.exchange.runs import import_run, read_scores
+from isogloss.reports.text.measures import doubts
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -130,6 +131,20 @@ def test_a_known_fault_is_the_doubt_of_a_published_number() -> None:
     own = [row for row in published_measures_of("fr") if row.group["model"].startswith("flaubert")]
     assert own
     assert all(row.interpretable is False and "known fault" in str(row.doubt) for row in own)
+
+
+def test_published_measures_say_why_they_are_marked() -> None:
+    weak = ig.load_published(model="mt5-base_mT5LM_mT5LM", languages="en", metrics="ss")
+    assert [row.interpretable for row in weak] == [False]
+    assert weak[0].doubt == "LMS 50.6, 49.3 to 52.0: its lower end is below 60"
+    faulty = ig.load_published(model="flaubert", metrics="ss")
+    marks = [line for line in doubts([*weak, *faulty]) if line.startswith("†")]
+    assert [mark.split(": ")[1].split(" (")[0] for mark in marks] == [
+        "below our competence limit",
+        "published scores with a known fault",
+    ]
+    depending = ig.load_published(model="plguillou", metrics="ss")
+    assert any("the mark depends on the limit" in line for line in doubts(depending))
 
 
 def published_measures_of(language: str) -> list[Any]:

@@ -25,7 +25,7 @@ from .analysis.series import trace
 from .analysis.sides import select
 from .analysis.structure import Structure, find_structure
 from .analysis.study import Study, check_readable, load_study
-from .claims.baselines import MARGIN, check_baseline
+from .claims.baselines import MARGIN, check_baseline, check_margins, without_baseline
 from .claims.files import Claims, as_claims
 from .claims.verdicts import GateResult, check_claims, make_result
 from .errors import IsoglossError
@@ -356,7 +356,7 @@ def gate(
     *,
     data: Items | Folders | None = None,
     baseline: Source | None = None,
-    margin: float = MARGIN,
+    margin: float | None = None,
     strict: bool = False,
     robustness: bool = False,
     resamples: int = RESAMPLES,
@@ -369,7 +369,7 @@ def gate(
         claims: A YAML file, what such a file holds, or only its list of claims; see the page about gates.
         data: The data that files of predictions belong to.
         baseline: Scores or runs that these must not be worse than, and from which claims measure a change.
-        margin: How many points worse than the baseline is allowed.
+        margin: How many points worse than the baseline every metric may be; 2 if neither this nor the claims file's `margins` say so.
         strict: Whether undecided counts as failed.
         robustness: Whether each claim is tested again in the other mode and without a task, a bias type or ties.
         resamples: How many times clusters are resampled.
@@ -383,13 +383,17 @@ def gate(
     if claims is None and baseline is None:
         raise IsoglossError("Give `claims`, `baseline`, or both.")
     file = as_claims(claims)
+    check_margins(file, margin)
     scored = _finished(source, data)
     before = _finished(baseline, data) if baseline is not None else None
     file = replace(file, baseline=before)
     verdicts, notes = check_claims(scored, file, robustness=robustness, resamples=resamples, seed=seed), scored.notes
     if before is not None:
-        judged, notes = check_baseline(scored, before, file=file, margin=margin, resamples=resamples)
+        most = MARGIN if margin is None else margin
+        judged, notes = check_baseline(scored, before, file=file, margin=most, resamples=resamples)
         verdicts, notes = verdicts + judged, tuple(dict.fromkeys([*scored.notes, *notes]))
+    else:
+        verdicts += without_baseline(file)
     return make_result(verdicts, file, strict=strict, notes=notes)
 
 

@@ -106,13 +106,14 @@ def _as_it_is(side: Contribution, metric: str) -> Contribution:
 
 @dataclass(frozen=True, slots=True)
 class CompareRequest:
-    """What is compared and how, as the arguments of `compare` say."""
+    """What is compared and how, as the arguments of `compare` say; without `metrics`, those of `also` too where they fit."""
 
     metrics: str | Sequence[str] | None
     by: str | Sequence[str] | None
     mode: str
     design: str
     settings: IntervalSettings
+    also: Sequence[str] = ()
 
 
 def compare_as(view: View, both: tuple[Scored, Scored], *, request: CompareRequest) -> Comparisons:
@@ -128,7 +129,8 @@ def compare_as(view: View, both: tuple[Scored, Scored], *, request: CompareReque
     for group, part in _groups(sides, names):
         competence = _competence(part, sides, request=request)
         fitting = chosen or fitting_metrics(part)
-        for name, metric in ((name, fitting[name]) for name in (chosen or shown_metrics(fitting))):
+        shown = chosen or dict.fromkeys([*shown_metrics(fitting), *(name for name in request.also if name in fitting)])
+        for name, metric in ((name, fitting[name]) for name in shown):
             nothing = Comparison(sides.a, sides.b, name, {**sides.shared, **group}, mode=mode, design=request.design)
             known = judge_both(name, competence)
             row = _compare_one(nothing, metric, part=part, settings=settings, view=view)

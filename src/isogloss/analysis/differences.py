@@ -138,13 +138,33 @@ def _difference(sides: Sides, pieces: Pieces | None, *, make: MakeEnds, scale: S
     combine = pieces.combine if pieces else np.min
     size = float(combine([side.value for side in sides[0]]) - combine([side.value for side in sides[1]]))
     varies = scale.scatter.error > 1e-12
+    widest = max([ends, *_possible(sides, pieces, make=make)], key=lambda one: one.high - one.low)
     return Difference(
         _p_value(sides, pieces, make=make, shift=target.shift),
         low=max(-span, ends.low),
         high=min(span, ends.high),
         effect=size / scale.spread if varies else None,
-        mde=_detectable(ends.low, ends.high, freedom=scale.scatter.freedom) if varies else None,
+        mde=_detectable(widest.low, widest.high, freedom=scale.scatter.freedom) if varies else None,
     )
+
+
+def _possible(sides: Sides, pieces: Pieces | None, *, make: MakeEnds) -> list[IntervalEnds]:
+    """The intervals of the pieces that may be the values: those whose difference from the value is not shown.
+
+    A true difference moves one side away from its kink. The test is then that of one piece, whose interval may be wider than
+    the combined one.
+    """
+    if pieces is None:
+        return []
+    possible = []
+    for side in sides:
+        value = _active(side, pieces=pieces)
+        apart = [paired_ends(part, value, level=0.95) if part is not value else None for part in side]
+        possible.append(
+            [part for part, ends in zip(side, apart, strict=True) if not ends or ends.low <= 0 <= ends.high]
+        )
+    intervals = [make(one, two, level=0.95) for one, two in product(*possible)]
+    return [interval for interval in intervals if interval is not None]
 
 
 def _detectable(low: float, high: float, *, freedom: float) -> float:

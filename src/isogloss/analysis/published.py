@@ -6,14 +6,19 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from .. import registry
 from ..errors import IsoglossError, UnknownName
 from ..languages import resolve
+from .competence import judge_value
+from .intervals import Interval
 from .measures import Measure, Measures
 
 TABLE = Path(__file__).parent.parent / "data" / "published_measures.csv"
 DATASET = "stereoset"
 PUBLISHED = "published"
 INTERPRETABLE = {"yes": True, "no": False}
+KNOWN_FAULT = "published scores with a known fault"
+NO_ENDS = "too few clusters"
 OTHER_FILE = "not the file behind the printed table"  # a fault of the paper's table, not of the scores
 
 
@@ -96,6 +101,20 @@ def _read_table() -> tuple[Measure, ...]:
         measure = Measure(row["metric"], group, float(row["value"]), low, high, n, ties, clusters)
         fault = row["fault"] if row["fault"] != OTHER_FILE else ""
         known = False if fault else INTERPRETABLE.get(row["interpretable"])
-        doubt = f"published scores with a known fault: {fault}" if fault else None
+        doubt = f"{KNOWN_FAULT}: {fault}" if fault else None
         measures.append(replace(measure, interpretable=known, doubt=doubt))
-    return tuple(measures)
+    competence = {_whole_key(row): row for row in measures if row.metric == "lms"}
+    return tuple(_with_competence(row, competence.get(_whole_key(row))) for row in measures)
+
+
+def _whole_key(row: Measure) -> tuple[str, ...]:
+    return (row.group["model"], *_key("", row.group))
+
+
+def _with_competence(row: Measure, lms: Measure | None) -> Measure:
+    """The row with the LMS of the same items as its doubt, where its mark depends on that."""
+    if lms is None or lms.value is None or row.doubt is not None or not registry.get("metric", row.metric).competence:
+        return row
+    known = judge_value("LMS", lms.value, ends=Interval(lms.low, lms.high, "auto", NO_ENDS))
+    doubt = known.doubt if row.interpretable is False else None
+    return replace(row, doubt=doubt, competence_low=known.low)

@@ -7,11 +7,12 @@ import polars as pl
 
 from .. import languages, registry
 from ..analysis.alignment import distance_from
-from ..analysis.comparisons import CompareRequest, Comparison, compare_as
+from ..analysis.comparisons import CompareRequest, Comparison, Comparisons, compare_as
 from ..analysis.competence import LEAST_COMPETENCE, LIMITS, at_limit
 from ..analysis.differences import EQUAL
 from ..analysis.groups import check_rows
 from ..analysis.intervals import IntervalSettings, check_interval_settings
+from ..errors import IsoglossError
 from ..metrics import Contribution, Metric
 from ..scores import KEY, Scored
 from ..stats import RESAMPLES
@@ -23,41 +24,84 @@ BASELINE = "the baseline"
 MARGIN = 2.0
 
 
+def check_margins(file: ClaimsFile, margin: float | None) -> None:
+    """Refuse one margin for every metric beside the margins of a file."""
+    if margin is not None and file.margins:
+        source = file.path or "the claims"
+        raise IsoglossError(
+            f"{source} has 'margins' of its own. Leave out `margin`, or delete 'margins' from the file."
+        )
+
+
+def without_baseline(file: ClaimsFile) -> list[ClaimVerdict]:
+    """A verdict on each metric with a margin, where there is no baseline that it could be tested against."""
+    reason = "it needs the scores of a baseline"
+    return [
+        ClaimVerdict(f"{short_title(name)} against the baseline", NOT_TESTABLE, reason, _says(name, margin))
+        for name, margin in file.margins.items()
+    ]
+
+
 def check_baseline(
     scored: Scored, baseline: Scored, *, file: ClaimsFile, margin: float = MARGIN, resamples: int = RESAMPLES
 ) -> tuple[list[ClaimVerdict], tuple[str, ...]]:
-    """Whether each metric of the file (the headlines without one) is at most `margin` points worse than in the baseline.
+    """Whether each metric is worse than in the baseline by at most its margin of the file, or by at most `margin` points.
 
-    What is worse is what the metric says: lower, higher, or farther from the neutral point. Items are compared in pairs
-    where at least half of them are on both sides. What only the baseline has is not testable. A file that only limits
-    changes gets no other verdict. The notes say what else was left out.
+    A file with margins names the metrics; otherwise they are the headlines and those of the file's claims, and a file that
+    only limits changes gets no other verdict. What is worse is what the metric says: lower, higher, or farther from the
+    neutral point. Items are compared in pairs where at least half of them are on both sides. What only the baseline has
+    is not testable. The notes say what else was left out.
     """
     missing, baseline = _split_missing(scored, baseline)
-    if not baseline.table.height:
-        return missing, ()
     formulas = [claim.formula for claim in file.claims if claim.formula is not None]
     compared = [part for formula in formulas for part in relations(formula)]
-    metrics = list(dict.fromkeys(part.left.metric for part in compared if part.kind != CHANGE))
-    if compared and not metrics:
+    named = list(file.margins) or [part.left.metric for part in compared if part.kind != CHANGE]
+    if not baseline.table.height or (compared and not named):
         return missing, ()
+    rows = _compare(scored, baseline, file=file, named=list(dict.fromkeys(named)), resamples=resamples)
+    margins = {row.metric: file.margins.get(row.metric, margin) for row in rows}
+    verdicts = [_judge(row, margin=margins[row.metric], least=file.min_n) for row in rows]
+    for limit in (limit for limit in LIMITS if limit != LEAST_COMPETENCE):
+        others = [
+            replace(row, interpretable=at_limit(row.interpretable, row.competence_low, limit=limit)) for row in rows
+        ]
+        again = [_judge(row, margin=margins[row.metric], least=file.min_n).status for row in others]
+        verdicts = [
+            replace(verdict, limits={**verdict.limits, f"{limit:g}": status})
+            for verdict, status in zip(verdicts, again, strict=True)
+        ]
+    absent = [
+        ClaimVerdict(f"{short_title(name)} against the baseline", NOT_TESTABLE, "no scores have this metric", "")
+        for name in dict.fromkeys(named)
+        if name not in margins
+    ]
+    return [*verdicts, *absent, *missing], rows.notes
+
+
+def _compare(
+    scored: Scored, baseline: Scored, *, file: ClaimsFile, named: Sequence[str], resamples: int
+) -> Comparisons:
+    """The metrics of each group that are checked: the named ones and, in a file without margins, the headlines."""
     items = [side.table.select(KEY).unique() for side in (scored, baseline)]
     both = items[0].join(items[1], on=KEY, how="semi", nulls_equal=True).height
     design = "paired" if 2 * both >= min(side.height for side in items) else "unpaired"
     settings = check_interval_settings(IntervalSettings(resamples=resamples))
     rows = compare_as(
-        _distance, (scored, baseline), request=CompareRequest(metrics or None, [], file.mode, design, settings)
+        _distance, (scored, baseline), request=CompareRequest(None, [], file.mode, design, settings, also=named)
     )
-    verdicts = [_judge(row, margin=margin, least=file.min_n) for row in rows]
-    for limit in (limit for limit in LIMITS if limit != LEAST_COMPETENCE):
-        others = [
-            replace(row, interpretable=at_limit(row.interpretable, row.competence_low, limit=limit)) for row in rows
-        ]
-        again = [_judge(row, margin=margin, least=file.min_n).status for row in others]
-        verdicts = [
-            replace(verdict, limits={**verdict.limits, f"{limit:g}": status})
-            for verdict, status in zip(verdicts, again, strict=True)
-        ]
-    return [*verdicts, *missing], rows.notes
+    if not named:
+        return rows
+    kept = [row for row in rows if row.metric in named or (not file.margins and _is_headline(row.metric))]
+    return replace(rows, rows=tuple(kept))
+
+
+def _is_headline(metric: str) -> bool:
+    plugin: Metric = registry.get("metric", metric)
+    return plugin.headline is not None
+
+
+def _says(metric: str, margin: float) -> str:
+    return f"{short_title(metric)} at most {margin:g} worse"
 
 
 def _distance(side: Contribution, metric: str) -> Contribution:
@@ -135,5 +179,4 @@ def _judge(row: Comparison, *, margin: float, least: int) -> ClaimVerdict:
     status, reason = next((status, reason) for holds, status, reason in reasons if holds)
     name = ", ".join([f"{short} against the baseline", *names])
     mde = row.mde if status == UNDECIDED else None
-    says = f"{short} at most {margin:g} worse"
-    return ClaimVerdict(name, status, reason, says, part=part, parts=1, mde=mde, mode=row.mode)
+    return ClaimVerdict(name, status, reason, _says(row.metric, margin), part=part, parts=1, mde=mde, mode=row.mode)

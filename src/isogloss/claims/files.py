@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from .. import registry
 from ..analysis.groups import SYNONYMS
 from ..analysis.measures import MODES
 from ..analysis.mixed import check_facts, read_facts
@@ -21,10 +23,10 @@ from .evidence import FEWEST_ITEMS
 from .language import Selector, parse_claim
 from .verdicts import Claim, ClaimsFile, Faults
 
-KEYS = ("adjust", "claims", "facts", "faults", "min_n", "mode", "source", "strict", "title")
+KEYS = ("adjust", "claims", "facts", "faults", "margins", "min_n", "mode", "source", "strict", "title")
 CLAIM_KEYS = ("by_construction", "name", "needs", "note", "says", "sentence", "source", "stricter", "where")
 ADJUSTMENTS = ("holm", "none")
-NEEDS = "a claims file needs 'claims', a list of texts such as 'ss = 50 ± 5', or of objects with 'says'."
+NEEDS = "a claims file needs 'claims' (a list of texts such as 'ss = 50 ± 5', or of objects with 'says') or 'margins'."
 STARTER = """\
 # Claims that a model must meet, tested with confidence intervals. The language: docs/how-to/gate.md.
 # A gate passes only if every claim is supported, which needs no adjustment for their number.
@@ -40,6 +42,9 @@ claims:
     says: ss = 50 ± 10
   # - name: German is not worse than English by more than 5 points
   #   says: icat(de) > icat(en) - 5
+# margins:          # against a baseline: the metrics to compare, and by how many points each may be worse
+#   lms: 1
+#   ss: 3
 """
 
 
@@ -88,7 +93,8 @@ def _compare_registration(path: Path, sha256: str) -> str:
 
 def make_claims(content: Any, path: str | Path = "claims", *, lines: Sequence[int] = ()) -> ClaimsFile:
     """The claims that the content of a YAML file describes; errors name `path`."""
-    if not isinstance(content, dict) or not isinstance(content.get("claims"), list) or not content["claims"]:
+    rows = content.get("claims", [] if "margins" in content else None) if isinstance(content, dict) else None
+    if not isinstance(rows, list) or not (rows or "margins" in content):
         raise BadData(path, None, NEEDS)
     _check_keys(path, content, known=KEYS)
     for key, known in (("mode", MODES), ("adjust", ADJUSTMENTS)):
@@ -102,7 +108,7 @@ def make_claims(content: Any, path: str | Path = "claims", *, lines: Sequence[in
     source = str(content.get("source", ""))
     claims = tuple(
         _claim(path, row, number=number, line=lines[number - 1] if lines else None, source=source)
-        for number, row in enumerate(content["claims"], 1)
+        for number, row in enumerate(rows, 1)
     )
     names = [claim.name for claim in claims]
     twice = next((claim for i, claim in enumerate(claims) if claim.name in names[:i]), None)
@@ -113,7 +119,8 @@ def make_claims(content: Any, path: str | Path = "claims", *, lines: Sequence[in
         facts = read_facts(Path(path).parent / facts) if isinstance(facts, str) else check_facts(facts, path)
     mode, adjust, title = content.get("mode", "corrected"), content.get("adjust", "holm"), str(content.get("title", ""))
     faults = _faults(path, content.get("faults"))
-    return ClaimsFile(claims, mode, strict, min_n, adjust, title, facts or {}, faults, str(path))
+    margins = _margins(path, content["margins"]) if "margins" in content else {}
+    return ClaimsFile(claims, mode, strict, min_n, adjust, title, facts or {}, faults, str(path), margins=margins)
 
 
 def _check_keys(path: str | Path, row: Mapping[Any, Any], *, known: Sequence[str], line: int | None = None) -> None:
@@ -160,6 +167,23 @@ def _faults(path: str | Path, faults: Any) -> Faults:
     chosen = [{name: value for name, value in group.items() if name != "why"} for group in groups]
     reasons = tuple(" ".join(str(group.get("why", "")).split()) for group in groups)
     return Faults(frozenset(map(str, items)), tuple(map(_selectors, chosen)), reasons)
+
+
+def _margins(path: str | Path, margins: Any) -> dict[str, float]:
+    """By metric: how many points worse than a baseline it may be."""
+    if not isinstance(margins, dict) or not margins:
+        raise BadData(path, None, "'margins' must map metrics to points, such as ss: 2.")
+    for name, points in margins.items():
+        number = isinstance(points, int | float) and not isinstance(points, bool)
+        if not number or not 0 <= points < math.inf:
+            raise BadData(path, None, f"the margin of '{name}' must be a number of points, 0 or more.")
+        try:
+            metric = registry.get("metric", str(name))
+        except UnknownName as error:
+            raise BadData(path, None, str(error)) from error
+        if not metric.directed:
+            raise BadData(path, None, f"'{name}' has no margin, because no value of it is better than another.")
+    return {str(name).replace("-", "_"): float(points) for name, points in margins.items()}
 
 
 def _selectors(values: Mapping[Any, Any]) -> tuple[Selector, ...]:

@@ -45,6 +45,7 @@ NAME: /(?!(?:correlation|change)\s*\()("[^"]+"|'[^']+'|[^\W_][\w.\/@:-]*(?<!:))/
 EVERY, SOME, MEAN = "every", "some", "mean"
 CHANGE = "change"  # from the baseline
 HOMOGENEOUS = "homogeneous"  # a model with the same preferences for every target
+MISTYPED = {"=>": ">=", "=<": "<=", "==": "= … ±", "+/-": "±"}
 HOW = "docs/how-to/gate.md describes the language"
 
 
@@ -189,7 +190,8 @@ def parse_claim(text: str) -> Formula:
     except UnexpectedInput as error:
         column = getattr(error, "column", -1)
         where = f"after '{text[: column - 1].rstrip()[-30:]}'" if column > 1 else "at its start or end"
-        raise IsoglossError(f"'{text}' cannot be understood {where}; {HOW}.") from error
+        meant = next((f" Did you mean '{right}'?" for wrong, right in MISTYPED.items() if wrong in text), "")
+        raise IsoglossError(f"'{text}' cannot be understood {where}; {HOW}.{meant}") from error
     formula: Formula = _build(tree)
     for relation in relations(formula):
         _check_can_fail(relation, text)

@@ -63,7 +63,8 @@ class Faults:
 class ClaimsFile:
     """The claims of a file, how they are tested, and the facts about models that their groups come from.
 
-    `baseline` are the scores from which a change is measured.
+    `margins` are the metrics that a baseline is compared in, each with the points by which it may be worse. `baseline` are
+    the scores from which a change is measured.
     """
 
     claims: tuple[Claim, ...]
@@ -78,6 +79,7 @@ class ClaimsFile:
     sha256: str = ""
     registered: str = ""
     baseline: Scored | None = field(default=None, repr=False)
+    margins: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +261,7 @@ def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVe
         claim.name, UNDECIDED, "", claim.says, claim.sentence, claim.source, claim.note, mode=file.mode
     )
     changes = claim.formula is not None and any(part.kind == CHANGE for part in relations(claim.formula))
-    needs = claim.needs or ("a baseline; give one with `baseline`" if changes and evidence.baseline is None else "")
+    needs = claim.needs or ("the scores of a baseline" if changes and evidence.baseline is None else "")
     if needs or claim.formula is None:
         return replace(blank, status=NOT_TESTABLE, reason=f"it needs {needs}")
     try:

@@ -232,7 +232,9 @@ def gate(
     claims: Path = typer.Option(None, "--claims", metavar="FILE", help="A YAML file of claims or limits."),
     data: list[str] = options.PredictionData,
     baseline: Path = typer.Option(None, "--baseline", metavar="RUNS", help="Runs that these must not be worse than."),
-    margin: float = typer.Option(2.0, "--margin", min=0, help="With --baseline: allow values worse by N points."),
+    margin: float = typer.Option(
+        None, "--margin", min=0, help="With --baseline: allow values worse by N points (default 2)."
+    ),
     strict: bool = typer.Option(False, "--strict", help="Exit with status 1 instead of 3 if a claim is undecided."),
     robustness: bool = typer.Option(
         False,

@@ -11,6 +11,7 @@ import polars as pl
 
 from .. import languages
 from ..analysis.study import Study
+from ..claims.baselines import without_baseline
 from ..claims.files import read_claims
 from ..claims.verdicts import ClaimsFile, GateResult, check_claims, make_result
 from ..errors import IsoglossError, short_message
@@ -60,7 +61,7 @@ def _check_claims(study: StudyFile, file: ClaimsFile, *, scored: Scored) -> Gate
     }
     facts = {name: {**known.get(name, {}), **file.facts.get(name, {})} for name in {**known, **file.facts}}
     table = scored.table.drop({name for facts_of in known.values() for name in facts_of}, strict=False)
-    verdicts = check_claims(replace(scored, table=table), replace(file, facts=facts))
+    verdicts = check_claims(replace(scored, table=table), replace(file, facts=facts)) + without_baseline(file)
     return make_result(verdicts, file, notes=scored.notes)
 
 

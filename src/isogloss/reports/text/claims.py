@@ -58,7 +58,7 @@ def explain_claim(verdict: ClaimVerdict) -> str:
         return _sentence(opening, part)
     if verdict.reason == STRICTER:
         return _sentence(f"Open: {verdict.reason}. The clearest comparison against it:", part)
-    return _sentence(f"Open. {_count(verdict)}".strip(), part) + _missed(verdict, "difference")
+    return _sentence(f"Open. {_count(verdict)}".strip(), part) + _missed(verdict, part)
 
 
 def _count(verdict: ClaimVerdict) -> str:
@@ -82,8 +82,14 @@ def _count(verdict: ClaimVerdict) -> str:
     return some if verdict.held else f"None of {verdict.parts} comparisons is clear; the closest one:"
 
 
-def _missed(verdict: ClaimVerdict, what: str) -> str:
-    return f" Only a {what} of {verdict.mde:.1f} or more would have been found reliably." if verdict.mde else ""
+def _missed(verdict: ClaimVerdict, part: ClaimPart) -> str:
+    """The true difference from which on the claim would have been shown with power 0.8."""
+    if not verdict.mde:
+        return ""
+    if not part.shift:
+        return f" Only a difference of {verdict.mde:.1f} or more would have been found reliably."
+    least, side = part.shift + part.sign * verdict.mde, "more" if part.sign > 0 else "less"
+    return f" The claim would have been shown reliably only by a true difference of {least:+.1f} or {side}."
 
 
 def _explain_change(verdict: ClaimVerdict, part: ClaimPart) -> str:
@@ -97,8 +103,13 @@ def _explain_change(verdict: ClaimVerdict, part: ClaimPart) -> str:
     }
     values = f"{part.value_b or 0:.1f} → {part.value_a or 0:.1f}"
     interval = "" if part.low is None or part.high is None else f", 95 % CI {part.low:+.1f} to {part.high:+.1f}"
-    worse = f"; {part.scale or 'worse by'} {part.difference:+.1f}{interval}" if interval or part.difference else ""
-    return f"{answers[verdict.status]} ({values}{worse}).{_missed(verdict, 'change')}"
+    what = f"{part.scale} {part.difference:+.1f}" if part.scale else f"worse by {part.difference:.1f}"
+    what = what if part.scale or part.difference >= 0 else f"better by {-part.difference:.1f}"
+    ends = f"{interval}{'; above 0 is worse' * (not part.scale)}" if interval else ""
+    worse = f"; {what}{ends}" if interval or part.difference else ""
+    mde = verdict.mde
+    least = f" A model that did not change would pass reliably with a margin of {mde:.1f} or more." if mde else ""
+    return f"{answers[verdict.status]} ({values}{worse}).{least}"
 
 
 def _sentence(opening: str, part: ClaimPart) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...analysis.competence import DEPENDS, LIMITS, UNMEASURED, at_limit, state_of
 from ...analysis.measures import Measure, Measures, by_group
+from ...analysis.published import KNOWN_FAULT
 from ...items import group_by
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
 from ..chart_data import without_task
@@ -16,7 +17,8 @@ from .table import Grid, as_text
 if TYPE_CHECKING:
     from ...analysis.comparisons import Comparison
 
-NOT_INTERPRETABLE = "not interpretable: below our competence limit"
+NOT_INTERPRETABLE = "not interpretable"
+BELOW = "below our competence limit"
 LOWER_END = ": its lower end "
 ASKED = ("recognition", "agreement")  # metrics of answers to our questions
 MOST = 5  # groups that a remark names
@@ -51,14 +53,11 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
     for row in without_task([row for row in rows if row.doubt is not None]):
         label = ", ".join(value for name, value in row.group.items() if name not in ("dataset", "method"))
         (weak if row.interpretable is False else unknown)[f"{label}: {row.doubt}"] = str(row.doubt)
-    lines = []
-    if weak:
-        shown, why = list(weak)[:MOST], ""
-        same = {label.rpartition(LOWER_END)[2] for label in shown}
-        if len(shown) > 1 and len(same) == 1 and LOWER_END in shown[0]:  # the reason is given once
-            shown, why = [label.rpartition(LOWER_END)[0] for label in shown], f" (every lower end {same.pop()})"
-        more = [f"and {len(weak) - MOST} more"] if len(weak) > MOST else []
-        lines.append(f"{DAGGER} {NOT_INTERPRETABLE}{why}: {'; '.join([*shown, *more])}")
+    faulty = [label for label, doubt in weak.items() if KNOWN_FAULT in doubt]
+    below = [label for label, doubt in weak.items() if KNOWN_FAULT not in doubt]
+    lines = [_marked(below, BELOW)] if below else []
+    if faulty:
+        lines.append(_marked([label.replace(f" {KNOWN_FAULT}:", "") for label in faulty], KNOWN_FAULT))
     lines += _depending(rows)
     if UNMEASURED in unknown.values():
         bare = dict.fromkeys(row.group.get("model", "") for row in rows if row.doubt == UNMEASURED)
@@ -77,6 +76,16 @@ def _why_unmeasured(rows: Sequence[Measure | Comparison]) -> str:
     if any(row.metric in ASKED for row in rows):
         return "no control statements were asked about, so a model that says yes to anything is not seen"
     return "these scores have neither unrelated candidates nor shuffled controls; score with controls to have them"
+
+
+def _marked(labels: Sequence[str], reason: str) -> str:
+    """The remark on what has a dagger; where all have the same limit, it is given once."""
+    shown, why = labels[:MOST], ""
+    same = {label.rpartition(LOWER_END)[2] for label in shown}
+    if len(shown) > 1 and len(same) == 1 and LOWER_END in shown[0]:
+        shown, why = [label.rpartition(LOWER_END)[0] for label in shown], f" (every lower end {same.pop()})"
+    more = [f"and {len(labels) - MOST} more"] if len(labels) > MOST else []
+    return f"{DAGGER} {NOT_INTERPRETABLE}: {reason}{why}: {'; '.join([*shown, *more])}"
 
 
 def _depending(rows: Sequence[Measure | Comparison]) -> list[str]:
