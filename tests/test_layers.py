@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import re
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,27 +18,14 @@ from benchmarks.code import short_modules
 
 import isogloss
 from isogloss import registry
+from support.offenders import for_every
 
 ROOT = Path(isogloss.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 NAMES = {str(path.relative_to(ROOT)): path for path in FILES}
 
 
-def each(rule: Callable[[str], None]) -> Callable[[], None]:
-    """A test of a rule for every file, which lists all files that break it."""
-
-    @functools.wraps(rule)
-    def check() -> None:
-        offenders = []
-        for name in NAMES:
-            try:
-                rule(name)
-            except AssertionError as error:
-                offenders.append(f"{name}: {error}")
-        assert not offenders, "\n".join(offenders)
-
-    del check.__wrapped__  # pytest would ask for the rule's argument
-    return check
+each = for_every(name=NAMES)
 
 
 CHAT_CORE = [
@@ -143,6 +131,7 @@ class Import:
     at_once: bool
 
 
+@functools.cache
 def tree(name: str) -> ast.Module:
     return ast.parse(NAMES[name].read_text(encoding="utf-8"))
 
@@ -216,6 +205,21 @@ def body_length(name: str, function: ast.FunctionDef) -> int:
     """The lines of a function; of a command those below its options, each of which has a line of its own."""
     signature = function.body[0].lineno - function.lineno if is_command(name, function) else 0
     return length(function) - signature
+
+
+# ---- a rule for many cases is one test
+
+
+def test_a_rule_lists_every_case_that_breaks_it_and_takes_fixtures():
+    @for_every(number=[1, 2, 3], letter="ab")
+    def rule(number: int, letter: str, limit: int) -> None:
+        assert number < limit, letter
+
+    assert list(inspect.signature(rule).parameters) == ["limit"]
+    rule(limit=4)
+    with pytest.raises(ExceptionGroup, match=r"^4 of 6 cases break the rule: 2, a; 2, b; 3, a; 3, b") as caught:
+        rule(limit=2)
+    assert caught.value.exceptions[0].__notes__ == ["Case: 2, a"]
 
 
 # ---- who may import whom
