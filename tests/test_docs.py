@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import re
@@ -52,10 +53,15 @@ def shown_commands(page: Path) -> list[list[str]]:
     return [shlex.split(part, comments=True) for line in lines for part in line.split("&&")]
 
 
+@functools.cache
+def commands() -> Any:
+    """The tree of all commands."""
+    return typer.main.get_command(app)
+
+
 def resolve(words: list[str]) -> tuple[Any, list[str]]:
     """The command that the words name, and the words after it; an unknown command fails."""
-    command: Any = typer.main.get_command(app)
-    rest = words[1:]
+    command, rest = commands(), words[1:]
     while rest and hasattr(command, "commands") and not rest[0].startswith("-") and rest[0] != "…":
         assert rest[0] in command.commands, f"no such command: {shlex.join(words)}"
         command, rest = command.commands[rest[0]], rest[1:]
@@ -98,7 +104,6 @@ def test_relative_links_lead_somewhere(page):
     assert [link for link in links if link and not (page.parent / link).exists()] == []
 
 
-@pytest.mark.slow
 @each_page
 def test_the_commands_that_a_page_shows_exist(page):
     if page.name == "CHANGELOG.md":

@@ -152,6 +152,7 @@ def walk(node: ast.AST, at_once: bool = True) -> Iterator[tuple[ast.AST, bool]]:
         yield from walk(child, at_once and not later)
 
 
+@functools.cache
 def imports(name: str) -> list[Import]:
     """What a file imports: ours without the package's name, others with a leading '+'."""
     found = []
@@ -293,6 +294,50 @@ def test_importing_the_package_loads_no_library():
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     loaded = {module.split(".")[0] for module in ast.literal_eval(shown)}
     assert not loaded & {*HEAVY, "polars", "numpy", "scipy", "typer", "rich", "langcodes"}
+
+
+# ---- what knows a metric by its name
+
+ABOUT_A_METRIC = {  # modules that are about certain metrics; may only shrink
+    "analysis.annotators": "the default of a function",
+    "analysis.controls": "the scores that control items, labels and baselines are compared with",
+    "analysis.mbe_tests": "the tests that were published with MBE",
+    "analysis.published": "the metrics of the published table",
+    "analysis.tradeoffs": "the two axes of a trade-off",
+    "annotation.bleeding": "the default of a function",
+    "claims.language": "homogeneous is said of ICAT macro only",
+    "claims.verdicts": "ICAT macro and micro differ by arithmetic, so their order is no claim",
+    "cli.labels": "the default of an option",
+    "label_library": "the default of a function",
+    "reports.chart_data": "the plane of LMS and SS",
+    "reports.figures.answers": "the three shares of answers",
+    "reports.figures.plane": "the plane of LMS and SS",
+    "reports.page.panels.plane": "the plane of LMS and SS",
+    "reports.text.views": "the tests that were published with MBE",
+    "studies.robustness": "the value whose sign is looked at",
+}
+
+
+def test_only_modules_about_a_metric_know_its_name():
+    others = {name for kind in registry.PLUGIN_PACKAGES if kind != "metric" for name in registry.names(kind)}
+    verdicts = {"refused"}
+    names = set(registry.names("metric")) - others - verdicts
+    naming = {
+        dotted(name)
+        for name in NAMES
+        if not name.startswith(("metrics/", "cli/examples.py"))
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
+    }
+    assert naming == set(ABOUT_A_METRIC)
+
+
+@each
+def test_studies_know_no_chat_and_no_method_by_name(name):
+    if name.startswith("studies/"):
+        assert not [one.module for one in imports(name) if one.module.split(".")[0] in ("chat", "cli", "exchange")]
+        texts = {node.value for node in ast.walk(tree(name)) if isinstance(node, ast.Constant)}
+        assert not texts & ({"endpoint", *registry.names("method")} - {"nsp"})  # which is a trainer's name there
 
 
 # ---- sizes

@@ -109,24 +109,8 @@ class Cell:
 
     @cached_property
     def parts(self) -> tuple[tuple[Item, ...], ...]:
-        """The items in parts of whole clusters; a part is scored, written and resumed as one.
-
-        A part has at most `part_size` candidates, and so has each piece of a cluster that is larger.
-        """
-        most, size = self.part_size or self.method.part, 0
-        parts: list[list[Item]] = [[]]
-        for cluster in order_units(self.items, self.order):
-            whole = sum(len(item.candidates) for item in cluster)
-            if parts[-1] and size + whole > most:
-                parts.append([])
-                size = 0
-            for item in cluster:
-                if parts[-1] and size + len(item.candidates) > most:
-                    parts.append([])
-                    size = 0
-                parts[-1].append(item)
-                size += len(item.candidates)
-        return tuple(map(tuple, parts))
+        """The items in parts of whole clusters; a part is scored, written and resumed as one."""
+        return cut_parts(self.items, self.part_size or self.method.part, order=self.order)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -154,6 +138,24 @@ def order_units(items: Iterable[Item], unit: str = CLUSTER) -> list[list[Item]]:
     units = group_by(items, cluster_of if unit == CLUSTER else lambda item: item.id)
     drawn = {name: hashlib.sha256(f"{ORDER_SEED} {name}".encode()).hexdigest() for name in units}
     return [units[name] for name in sorted(units, key=drawn.__getitem__)]
+
+
+def cut_parts(items: Iterable[Item], most: int, *, order: str = CLUSTER) -> tuple[tuple[Item, ...], ...]:
+    """The items in parts of at most `most` candidates; only a cluster that is larger stands in several parts."""
+    parts: list[list[Item]] = [[]]
+    size = 0
+    for cluster in order_units(items, order):
+        whole = sum(len(item.candidates) for item in cluster)
+        if parts[-1] and size + whole > most:
+            parts.append([])
+            size = 0
+        for item in cluster:
+            if parts[-1] and size + len(item.candidates) > most:
+                parts.append([])
+                size = 0
+            parts[-1].append(item)
+            size += len(item.candidates)
+    return tuple(map(tuple, parts))
 
 
 @dataclass(frozen=True, slots=True)

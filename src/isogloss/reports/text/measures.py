@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...analysis.competence import DEPENDS, LIMITS, UNMEASURED, at_limit, state_of
+from ...analysis.headlines import find_metric
 from ...analysis.measures import Measure, Measures, by_group
+from ...chat.answer_rows import ANSWER
 from ...items import group_by
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
 from ..chart_data import without_task
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 NOT_INTERPRETABLE = "not interpretable: below our competence limit"
 LOWER_END = ": its lower end "
-ASKED = ("recognition", "agreement")  # metrics of answers to our questions
 MOST = 5  # groups that a remark names
 RELATED = "SS, both win"  # over the items on which both related candidates win over the unrelated one
 COUNTS = 3  # columns: n, ties and clusters
@@ -74,7 +75,7 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
 
 def _why_unmeasured(rows: Sequence[Measure | Comparison]) -> str:
     """What is missing for competence to be measured, and how to get it."""
-    if any(row.metric in ASKED for row in rows):
+    if any(metric.quantity == ANSWER for row in rows if (metric := find_metric(row.metric))):
         return "no control statements were asked about, so a model that says yes to anything is not seen"
     return "these scores have neither unrelated candidates nor shuffled controls; score with controls to have them"
 
