@@ -118,8 +118,10 @@ def measure(
         }
         competence = find_competence(part, mode=mode, settings=settings, measured=values)
         for row in measured:
-            known = judge(row.metric, competence) if row.value is not None else Competence(None)
-            rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt, competence_low=known.low))
+            judgement = judge(row.metric, competence) if row.value is not None else Competence(None)
+            rows.append(
+                replace(row, interpretable=judgement.interpretable, doubt=judgement.doubt, competence_low=judgement.low)
+            )
     measured_names = dict.fromkeys(row.metric for row in rows) if mode == MODES[0] else ()
     remarks = [note for name in measured_names for note in registry.get("metric", name).notes(table)]
     notes = (*scored.notes, *_notes(table), *remarks, *interval_notes(rows))

@@ -156,9 +156,9 @@ def _look_at(plan: StudyPlan, out: Path, *, failures: Sequence[Failure]) -> tupl
     wanted = {name[:3] for name in plan.names()} - failed
     there = list(map(run_store.read_run, run_store.run_folders(out)))
     runs = [run for run in there if (run.info["model"], run.info["dataset"], run.info["language"]) in wanted]
-    known = {tuple(str(run.info[key]) for key in ("model", "dataset", "language", "method")) for run in runs}
-    known |= {(*key[:3], "") for key in known}
-    absent = [cell for cell in read_cells(out) if cell[:3] in wanted and cell not in known]
+    present = {tuple(str(run.info[key]) for key in ("model", "dataset", "language", "method")) for run in runs}
+    present |= {(*key[:3], "") for key in present}
+    absent = [cell for cell in read_cells(out) if cell[:3] in wanted and cell not in present]
     runs = _in_order(runs, plan)
     return runs, len(absent) + sum(len(_missing(run)) for run in runs)
 

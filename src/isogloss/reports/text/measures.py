@@ -54,12 +54,12 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
         (weak if row.interpretable is False else unknown)[f"{label}: {row.doubt}"] = str(row.doubt)
     lines = []
     if weak:
-        shown, why = list(weak)[:MOST], ""
-        same = {label.rpartition(LOWER_END)[2] for label in shown}
-        if len(shown) > 1 and len(same) == 1 and LOWER_END in shown[0]:  # the reason is given once
-            shown, why = [label.rpartition(LOWER_END)[0] for label in shown], f" (every lower end {same.pop()})"
+        labels, why = list(weak)[:MOST], ""
+        same = {label.rpartition(LOWER_END)[2] for label in labels}
+        if len(labels) > 1 and len(same) == 1 and LOWER_END in labels[0]:  # the reason is given once
+            labels, why = [label.rpartition(LOWER_END)[0] for label in labels], f" (every lower end {same.pop()})"
         more = [f"and {len(weak) - MOST} more"] if len(weak) > MOST else []
-        lines.append(f"{DAGGER} {NOT_INTERPRETABLE}{why}: {'; '.join([*shown, *more])}")
+        lines.append(f"{DAGGER} {NOT_INTERPRETABLE}{why}: {'; '.join([*labels, *more])}")
     lines += _depending(rows)
     if UNMEASURED in unknown.values():
         bare = dict.fromkeys(row.group.get("model", "") for row in rows if row.doubt == UNMEASURED)
@@ -102,22 +102,24 @@ def grid(measures: Measures) -> Grid:
     """
     columns = list(dict.fromkeys(name for row in measures for name in row.group))
     metrics = list(dict.fromkeys(row.metric for row in measures))
-    shown = any(row.related_only is not None and (row.competence_low or 100) < LIMITS[-1] for row in measures)
+    has_related = any(row.related_only is not None and (row.competence_low or 100) < LIMITS[-1] for row in measures)
     rows = []
     empty = "overall" if "task" in columns else "all"
-    for group, own in by_group(measures):
-        most = max(row.n for row in own)
+    for group, row_group in by_group(measures):
+        most = max(row.n for row in row_group)
         values = {
             row.metric: number(row) + _order(row, measures) + (f" (n {row.n})" if 0 < row.n < most else "")
-            for row in own
+            for row in row_group
         }
         labels = {name: group.get(name, empty) for name in columns}
         unsupported = unsupported_language_note(group.get("model", ""), group.get("language", ""))
         if "language" in labels and any(note.startswith(unsupported) for note in measures.notes):
             labels["language"] += " *"  # the remark that says so has one too
-        counts = [str(most), str(max(row.ties for row in own)), str(max(row.clusters for row in own))]
-        rows.append([*labels.values(), *(values.get(name, "-") for name in metrics), *_related(own, shown), *counts])
-    heading = [*columns, *(_heading(name, measures) for name in metrics), *([RELATED] if shown else [])]
+        counts = [str(most), str(max(row.ties for row in row_group)), str(max(row.clusters for row in row_group))]
+        rows.append(
+            [*labels.values(), *(values.get(name, "-") for name in metrics), *_related(row_group, has_related), *counts]
+        )
+    heading = [*columns, *(_heading(name, measures) for name in metrics), *([RELATED] if has_related else [])]
     heading += ["n", "ties", "clusters"]
     marked = tuple(f"* {line}" if UNSUPPORTED_LANGUAGE in line else line for line in remarks(measures))
     return Grid(heading, rows, len(columns), marked, repeated=COUNTS)
