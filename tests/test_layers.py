@@ -18,6 +18,7 @@ from benchmarks.code import short_modules
 
 import isogloss
 from isogloss import registry
+from support.changed import tests_of
 from support.offenders import for_every
 
 ROOT = Path(isogloss.__file__).parent
@@ -547,6 +548,20 @@ def test_a_file_of_tests_is_named_after_a_module_or_a_package():
     files = {path.stem.removeprefix("test_") for path in Path(__file__).parent.glob("test_*.py")}
     assert files - known - set(ACROSS_MODULES) == set()
     assert set(ACROSS_MODULES) <= files
+
+
+def test_a_changed_module_leads_to_its_tests():
+    there = [
+        "test_ss.py",
+        "test_metrics.py",
+        "test_metrics_pairs.py",
+        "test_shards.py",
+        "test_studies.py",
+        "test_cli.py",
+    ]
+    assert tests_of(["src/isogloss/metrics/_pairs.py"], there) == ["test_metrics.py", "test_metrics_pairs.py"]
+    assert tests_of(["src/isogloss/studies/shards.py", "README.md"], there) == ["test_shards.py", "test_studies.py"]
+    assert tests_of(["tests/test_cli.py", "tests/test_gone.py"], there) == ["test_cli.py"]
 
 
 # ---- tests use the public names of modules
