@@ -18,7 +18,7 @@ from benchmarks.code import short_modules
 
 import isogloss
 from isogloss import registry
-from support.changed import tests_of
+from support import changed
 from support.offenders import for_every
 
 ROOT = Path(isogloss.__file__).parent
@@ -504,6 +504,17 @@ def test_the_architecture_page_has_the_layers_as_they_are():
     assert set(first[0].partition("·")[2].split()) == CORE_PACKAGES - {"data"}
 
 
+def test_the_functions_that_the_architecture_page_names_are_where_it_says():
+    page = (ROOT.parent.parent / "docs" / "dev" / "architecture.md").read_text(encoding="utf-8")
+    section = page.partition("## From a command to the tensor and back")[2].partition("\n## ")[0]
+    places = re.findall(r"`([\w/]+\.py): (\w+)`", section)
+    assert len(places) >= 10
+    assert [(name, called) for name, called in places if called not in {f.name for f, _ in functions(name)}] == []
+    every = {f.name for name in NAMES for f, _ in functions(name)}
+    alone = set(re.findall(r"`(_?[a-z]+(?:_[a-z]+)+)`", section)) - {"input_ids"}
+    assert alone - every == set()
+
+
 # ---- tests are named after the module that they test
 
 ACROSS_MODULES = {  # files of tests about a promise that several modules keep
@@ -559,9 +570,12 @@ def test_a_changed_module_leads_to_its_tests():
         "test_studies.py",
         "test_cli.py",
     ]
-    assert tests_of(["src/isogloss/metrics/_pairs.py"], there) == ["test_metrics.py", "test_metrics_pairs.py"]
-    assert tests_of(["src/isogloss/studies/shards.py", "README.md"], there) == ["test_shards.py", "test_studies.py"]
-    assert tests_of(["tests/test_cli.py", "tests/test_gone.py"], there) == ["test_cli.py"]
+    assert changed.tests_of(["src/isogloss/metrics/_pairs.py"], there) == ["test_metrics.py", "test_metrics_pairs.py"]
+    assert changed.tests_of(["src/isogloss/studies/shards.py", "README.md"], there) == [
+        "test_shards.py",
+        "test_studies.py",
+    ]
+    assert changed.tests_of(["tests/test_cli.py", "tests/test_gone.py"], there) == ["test_cli.py"]
 
 
 # ---- tests use the public names of modules

@@ -114,12 +114,10 @@ def layout_grid(
 
 def add_facts(scored: Scored, facts: Facts) -> Scored:
     """The scores with columns for facts about their models; the fact `label` renames the model."""
-    names = {name for values_of_model in facts.values() for name in values_of_model}
+    names = {name for stated in facts.values() for name in stated}
     columns = []
     for name in sorted(names):
-        values = {
-            model: str(values_of_model[name]) for model, values_of_model in facts.items() if name in values_of_model
-        }
+        values = {model: str(stated[name]) for model, stated in facts.items() if name in stated}
         column = pl.col(name) if name in scored.table.columns else pl.lit(None, dtype=pl.String)
         column = pl.col("model") if name == "label" else column
         new = pl.col("model").replace_strict(values, default=column, return_dtype=pl.String)
