@@ -67,8 +67,8 @@ def load_published(
         and (model or "").casefold() in row.group["model"].casefold()
     ]
     if not rows:
-        models = ", ".join(sorted({row.group["model"] for row in _read_table()})[:5])
-        raise IsoglossError(f"No published model fits. Some of them: {models}.")
+        known = ", ".join(sorted({row.group["model"] for row in _read_table()})[:5])
+        raise IsoglossError(f"No published model fits. Some of them: {known}.")
     rows.sort(key=lambda row: (list(row.group.values()), names.index(row.metric)))
     return Measures(tuple(replace(row, group=dict(row.group) | {"model": _model(row.group)}) for row in rows))
 
@@ -95,7 +95,7 @@ def _read_table() -> tuple[Measure, ...]:
         n, ties, clusters = (int(row[name]) for name in ("n", "ties", "clusters"))
         measure = Measure(row["metric"], group, float(row["value"]), low, high, n, ties, clusters)
         fault = row["fault"] if row["fault"] != OTHER_FILE else ""
-        interpretable = False if fault else INTERPRETABLE.get(row["interpretable"])
+        known = False if fault else INTERPRETABLE.get(row["interpretable"])
         doubt = f"published scores with a known fault: {fault}" if fault else None
-        measures.append(replace(measure, interpretable=interpretable, doubt=doubt))
+        measures.append(replace(measure, interpretable=known, doubt=doubt))
     return tuple(measures)

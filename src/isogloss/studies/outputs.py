@@ -52,14 +52,14 @@ class StudyFigure:
 def _check_claims(study: StudyFile, file: ClaimsFile, *, scored: Scored) -> GateResult:
     """The verdicts on the claims of a study; the facts of its models make groups, as those of the file of claims do."""
     truth = {"yes": "True", "true": "True", "no": "False", "false": "False"}
-    columns = {
+    known = {
         model.label or str(model.checkpoint): {
             name: truth.get(value.lower(), value) for name, value in model.facts.items()
         }
         for model in study.models
     }
-    facts = {name: {**columns.get(name, {}), **file.facts.get(name, {})} for name in {**columns, **file.facts}}
-    table = scored.table.drop({name for facts_of in columns.values() for name in facts_of}, strict=False)
+    facts = {name: {**known.get(name, {}), **file.facts.get(name, {})} for name in {**known, **file.facts}}
+    table = scored.table.drop({name for facts_of in known.values() for name in facts_of}, strict=False)
     verdicts = check_claims(replace(scored, table=table), replace(file, facts=facts))
     return make_result(verdicts, file, notes=scored.notes)
 
@@ -72,8 +72,8 @@ def table_order(study: StudyFile) -> ValueOrder:
         "language": [languages.resolve(name) for name in study.languages],
     }
     facts = [*(model.facts for model in study.models), *(data.facts for data in study.data)]
-    for names_of_model in facts:
-        for name, value in names_of_model.items():
+    for known in facts:
+        for name, value in known.items():
             order.setdefault(name, []).append(str(value))
     return {name: tuple(dict.fromkeys(values)) for name, values in order.items()}
 
@@ -157,8 +157,8 @@ def _add_run_facts(scored: Scored, runs: Sequence[Run]) -> Scored:
         (*key, *(f"{value:,}" if isinstance(value, int) else None for value in values)) for key, values in facts.items()
     ]
     schema = dict.fromkeys(("model", "language", *RUN_FACTS), pl.String)
-    table = pl.DataFrame(rows, schema=schema, orient="row")
-    joined = scored.table.join(table, on=["model", "language"], how="left", suffix="_found", maintain_order="left")
+    known = pl.DataFrame(rows, schema=schema, orient="row")
+    joined = scored.table.join(known, on=["model", "language"], how="left", suffix="_found", maintain_order="left")
     stated = [name for name in RUN_FACTS if name in scored.table.columns]
     joined = joined.with_columns(pl.coalesce(name, f"{name}_found").alias(name) for name in stated)
     return replace(scored, table=joined.drop(f"{name}_found" for name in stated))

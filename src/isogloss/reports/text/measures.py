@@ -54,12 +54,12 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
         (weak if row.interpretable is False else unknown)[f"{label}: {row.doubt}"] = str(row.doubt)
     lines = []
     if weak:
-        labels, why = list(weak)[:MOST], ""
-        same = {label.rpartition(LOWER_END)[2] for label in labels}
-        if len(labels) > 1 and len(same) == 1 and LOWER_END in labels[0]:  # the reason is given once
-            labels, why = [label.rpartition(LOWER_END)[0] for label in labels], f" (every lower end {same.pop()})"
+        shown, why = list(weak)[:MOST], ""
+        same = {label.rpartition(LOWER_END)[2] for label in shown}
+        if len(shown) > 1 and len(same) == 1 and LOWER_END in shown[0]:  # the reason is given once
+            shown, why = [label.rpartition(LOWER_END)[0] for label in shown], f" (every lower end {same.pop()})"
         more = [f"and {len(weak) - MOST} more"] if len(weak) > MOST else []
-        lines.append(f"{DAGGER} {NOT_INTERPRETABLE}{why}: {'; '.join([*labels, *more])}")
+        lines.append(f"{DAGGER} {NOT_INTERPRETABLE}{why}: {'; '.join([*shown, *more])}")
     lines += _depending(rows)
     if UNMEASURED in unknown.values():
         bare = dict.fromkeys(row.group.get("model", "") for row in rows if row.doubt == UNMEASURED)
