@@ -254,7 +254,7 @@ def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[s
 
 
 def notes_of(info: Mapping[str, Any]) -> tuple[str, ...]:
-    """What must be said with a run's scores: its notes, and how far they moved where some were asked for twice."""
+    """The caveats of a run's scores: its notes, and how far they moved where some were asked for twice."""
     notes, repeated = tuple(info.get("notes", ())), info.get("repeatability")
     if not repeated:
         return notes

@@ -1,4 +1,4 @@
-"""Controls beside the score: would control items without a stereotype, random labels, or a taste for short words give the same?"""
+"""Controls beside the score: would control items without a stereotype, random labels, or a preference for short words give the same?"""
 
 import math
 import re

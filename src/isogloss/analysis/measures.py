@@ -273,7 +273,7 @@ def problem_counts(table: pl.DataFrame, scored: Scored) -> dict[str, int]:
 
 
 def _notes(table: pl.DataFrame) -> list[str]:
-    """What must be said about the scores themselves: what could not be scored, unknown tokens, cut texts."""
+    """The caveats of the scores themselves: what could not be scored, unknown tokens, cut texts."""
     notes = []
     unscored = table.filter(pl.col("value").is_null())
     if unscored.height:

@@ -74,7 +74,7 @@ class CellResult:
 
 @dataclass(frozen=True)
 class Cell:
-    """The items of one data set in one language, under one method with its options; `notes` must be said with it.
+    """The items of one data set in one language, under one method with its options; `notes` are shown with its numbers.
 
     Clusters are scored in a random order that a seed and their names decide, so that the first parts are a random sample of
     clusters, the same for all models and languages. With `order` as `item`, they are a random sample of items. `labels` are columns that all its scores share: `model`, when a study calls the model by another name than its
@@ -359,7 +359,7 @@ def score_units(
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """What a unit of work is scored with: the model, the size of its batches, who is told, and the journal."""
+    """What a unit of work is scored with: the model, the size of its batches, where progress goes, and the journal."""
 
     model: Model
     token_budget: int | None = None

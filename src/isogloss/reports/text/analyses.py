@@ -91,7 +91,7 @@ def _explain(explanation: Explanation) -> str:
 
 
 def mbe_as_text(tests: Sequence[MbeTest]) -> str:
-    """One block per group, and what must be said of the tests."""
+    """One block per group, and the caveats of the tests."""
     blocks = []
     for test in tests:
         counted = ", ".join(f"{count:,} {group}" for group, count in test.sentences.items())

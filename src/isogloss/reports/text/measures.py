@@ -42,7 +42,7 @@ PROBLEMS = {
 
 
 def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
-    """What must be said of numbers that are not interpretable, or whose competence is not known; each once.
+    """The caveats of numbers that are not interpretable, or whose competence is not known; each once.
 
     A task is not named where the same holds for all tasks together.
     """
@@ -145,7 +145,7 @@ def _related(rows: Sequence[Measure], shown: bool) -> list[str]:
 
 
 def remarks(measures: Measures) -> list[str]:
-    """What must be said with the table: odd data, left-out items, missing intervals."""
+    """The caveats of the table: odd data, left-out items, missing intervals."""
     lines = [f"{count} {PROBLEMS.get(name, name)}" for name, count in sorted(measures.problems.items())]
     lines += merge_notes(measures.notes)
     lines += dict.fromkeys(direction(row) for row in measures if row.above and row.value is not None)

@@ -203,7 +203,7 @@ def explain_comparison(row: Comparison, *, hidden: Sequence[str] = ("dataset", "
 
 
 def _verdict(row: Comparison, *, apart: bool) -> str:
-    """What may be said: a difference, a hint that does not hold for all tests, or none; then what could have been seen."""
+    """What may be said: a difference, a hint that does not hold for all tests, or none; then the smallest detectable one."""
     if apart and row.p_holm is not None and row.p_holm <= LEVEL:
         return "they differ"
     if apart and row.p is not None and row.p <= LEVEL:

@@ -155,7 +155,7 @@ def as_markdown(grid: Grid) -> str:
 
 
 def as_csv(result: Any, grid: Grid) -> str:
-    """One line per row of the result, full precision; what must be said with them is in the last column."""
+    """One line per row of the result, full precision; their caveats are in the last column."""
     return str(result.to_polars().with_columns(remarks=pl.lit("; ".join(grid.remarks))).write_csv())
 
 
