@@ -31,11 +31,11 @@ lint: setup  ## Check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: setup  ## Check style, types and layers, and run the tests that changed
+check: setup  ## Check style, types and layers, and run the tests of what changed since the last commit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	OMP_NUM_THREADS=1 $(BIN)/pytest tests/test_layers.py $$(git diff --name-only --diff-filter=d HEAD -- 'tests/test_*.py')
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not hub" tests/test_layers.py $$($(BIN)/python -m tests.support.changed)
 
 test: lint  ## Run the checks and the tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "not slow and not hub"

@@ -17,7 +17,6 @@ from isogloss.analysis.annotators import AGREE, compare_unanimous, join_agreemen
 from isogloss.analysis.differences import Difference, paired_test
 from isogloss.analysis.intervals import IntervalSettings
 from isogloss.analysis.structure import find_structure
-from isogloss.analysis.variance import find_components
 from isogloss.claims.files import read_claims
 from isogloss.claims.verdicts import with_labels
 from isogloss.items import ANNOTATORS
@@ -30,6 +29,7 @@ from isogloss.reports.text.table import Grid, as_markdown
 from isogloss.stats.hypotheses import adjust_holm
 
 from .tables import markdown
+from .variance import find_components
 
 CLAIMS = Path(__file__).parent.parent / "studies" / "claims"
 LANGUAGES = ("en", "de", "tr", "fr", "es")

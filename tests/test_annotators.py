@@ -8,11 +8,11 @@ from dataclasses import replace
 import krippendorff
 import numpy as np
 import pytest
+from reproduction.variance import find_components
 
 import isogloss as ig
 from isogloss import runs
 from isogloss.analysis.annotators import compare_unanimous, join_agreement, measure_annotators
-from isogloss.analysis.variance import find_components
 from isogloss.errors import IsoglossError
 from isogloss.items import Items, items_hash
 from isogloss.scores import item_table

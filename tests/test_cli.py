@@ -18,6 +18,7 @@ from isogloss.cli import app
 from isogloss.files.catalogue import data_names
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
+from support.offenders import for_every
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def commands(command, path=("isogloss",)):
 COMMANDS = {" ".join(path): command for path, command in commands(typer.main.get_command(app))}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_every(name=COMMANDS)
 def test_every_command_option_and_argument_has_help(name):
     command = COMMANDS[name]
     assert (command.help or "").strip()
@@ -68,7 +69,7 @@ def test_every_command_option_and_argument_has_help(name):
         assert (getattr(parameter, "help", "") or "").strip(), f"{name}: {parameter.name}"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_every(name=COMMANDS)
 def test_every_help_page_can_be_shown_and_is_written_once(name):
     shown = CliRunner().invoke(app, [*name.split()[1:], "--help"])
     assert shown.exit_code == 0

@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Iterator
 
 import click
-import pytest
 import typer
 
 from isogloss.cli import app
 from isogloss.cli.examples import EXAMPLES, PANEL_OF
+from support.offenders import for_every
 
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -29,7 +29,7 @@ def test_every_command_has_two_examples():
     assert {len(examples) for examples in EXAMPLES.values()} == {2}
 
 
-@pytest.mark.parametrize("name", sorted(EXAMPLES))
+@for_every(name=sorted(EXAMPLES))
 def test_the_examples_of_a_command_are_accepted_by_its_parser(name):
     for example in EXAMPLES[name]:
         words = shlex.split(example.partition(" > ")[0])

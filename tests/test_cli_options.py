@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 import typer
 from typer.testing import CliRunner
 
 from isogloss import registry
 from isogloss.cli import PANELS, app
 from isogloss.cli.options import split_columns
+from support.offenders import for_every
 
 
 def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -41,7 +41,7 @@ def test_the_help_groups_every_command():
     assert "─ Commands ─" not in shown
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@for_every(words=COMMANDS)
 def test_help_shows_no_python_types_and_every_option_has_help(words):
     shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"}).stdout
     assert not any(kind in shown for kind in ("<bool>", "<str>", "<int", "<path>", "<float", "list[", "x>="))

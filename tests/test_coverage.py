@@ -16,6 +16,7 @@ from isogloss.coverage import count_templates, cover_language
 from isogloss.errors import IsoglossError
 from isogloss.templates.lexicon import FOLDER, bundled_languages, read_lexicon
 from isogloss.word_lists import load_toml
+from support.offenders import for_every
 
 
 def test_a_language_says_what_it_has_and_what_is_missing():
@@ -157,7 +158,7 @@ def test_a_corrected_wording_is_written_into_its_set_only(tmp_path):
     assert sum("hyvin {adjective_negative:pl par}" in text for text in texts) == 1
 
 
-@pytest.mark.parametrize("tag", bundled_languages())
+@for_every(tag=bundled_languages())
 def test_the_guide_is_in_the_language_and_names_every_verdict(tag):
     lines = "\n".join(guide_lines(tag))
     assert lines.endswith("a new issue of the project's repository.")

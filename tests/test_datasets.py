@@ -21,6 +21,7 @@ from isogloss.files.rows import NOT_UTF_8
 from isogloss.files.sources import Dataset
 from isogloss.items import problem_counts
 from support.builders import TRIPLE, stereoset_rows, write_jsonl
+from support.offenders import for_every
 
 DATASETS: dict[str, Dataset] = registry.load_all("dataset")
 LARGE = (
@@ -35,7 +36,7 @@ BUNDLED = [
 ]
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@for_every(name=DATASETS)
 def test_every_data_set_says_what_it_is_and_whose(name):
     one = DATASETS[name]
     assert all(text.strip() for text in (one.title, one.summary, one.licence, one.citation, one.url))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import re
@@ -20,12 +21,13 @@ import yaml
 import isogloss
 from isogloss import registry
 from isogloss.cli import app
+from support.offenders import for_every
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-by_name = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+each_page = for_every(page=PAGES)
 
 
 def load_script(name: str = "generate") -> ModuleType:
@@ -51,10 +53,15 @@ def shown_commands(page: Path) -> list[list[str]]:
     return [shlex.split(part, comments=True) for line in lines for part in line.split("&&")]
 
 
+@functools.cache
+def commands() -> Any:
+    """The tree of all commands."""
+    return typer.main.get_command(app)
+
+
 def resolve(words: list[str]) -> tuple[Any, list[str]]:
     """The command that the words name, and the words after it; an unknown command fails."""
-    command: Any = typer.main.get_command(app)
-    rest = words[1:]
+    command, rest = commands(), words[1:]
     while rest and hasattr(command, "commands") and not rest[0].startswith("-") and rest[0] != "…":
         assert rest[0] in command.commands, f"no such command: {shlex.join(words)}"
         command, rest = command.commands[rest[0]], rest[1:]
@@ -90,15 +97,14 @@ def test_every_public_name_is_documented():
     assert [name for name in isogloss.__all__ if f"## {name}\n" not in text] == []
 
 
-@by_name
+@each_page
 def test_relative_links_lead_somewhere(page):
     text = BLOCK.sub("", page.read_text(encoding="utf-8"))
     links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
     assert [link for link in links if link and not (page.parent / link).exists()] == []
 
 
-@pytest.mark.slow
-@by_name
+@each_page
 def test_the_commands_that_a_page_shows_exist(page):
     if page.name == "CHANGELOG.md":
         return  # it names commands of earlier versions
@@ -114,7 +120,7 @@ def test_the_commands_that_a_page_shows_exist(page):
             )
 
 
-@by_name
+@each_page
 def test_the_python_that_a_page_shows_compiles_and_uses_public_names(page):
     for block in blocks(page, "python"):
         if page.name != "library.md" or re.search("^(import|from) ", block, re.MULTILINE):  # others are signatures
@@ -123,7 +129,7 @@ def test_the_python_that_a_page_shows_compiles_and_uses_public_names(page):
         assert [name for name in names if name not in isogloss.__all__] == []
 
 
-@by_name
+@each_page
 def test_the_python_that_a_page_shows_imports_what_there_is(page):
     for block in blocks(page, "python"):
         for module, names in re.findall(r"^\s*from (isogloss[\w.]*) import ([\w, ]+)$", block, re.MULTILINE):
@@ -132,7 +138,7 @@ def test_the_python_that_a_page_shows_imports_what_there_is(page):
                 assert there or importlib.util.find_spec(f"{module}.{name}"), f"{module} has no {name}"
 
 
-@by_name
+@each_page
 def test_a_page_names_no_machine(page):
     assert re.findall(r"(?<![\w.~-])/(?:work|home|root|tmp|usr|Users)/\S*", page.read_text(encoding="utf-8")) == []
 

@@ -38,6 +38,7 @@ from isogloss.reports.figures._style import DOUBLE, SINGLE, Canvas, open_canvas,
 from isogloss.runs import find_runs, read_scored, write_part
 from isogloss.stats.resampling import wilson_interval
 from support.builders import triple
+from support.offenders import for_every
 from support.reports import neutral_items, write_run
 
 LETTERS = {
@@ -85,7 +86,7 @@ def lines_of(axes):
 # ---- what all figures share
 
 
-@pytest.mark.parametrize("name", ALL)
+@for_every(name=ALL)
 def test_every_figure_says_what_it_shows_and_needs(name):
     plot = registry.get("figure", name)
     assert plot.title
@@ -264,12 +265,12 @@ def contrast(one, two):
     return max(light(one), light(two)) / min(light(one), light(two))
 
 
-@pytest.mark.parametrize("field", [*_marks.ABOVE, *_marks.BELOW, *_marks.UPWARDS])
+@for_every(field=[*_marks.ABOVE, *_marks.BELOW, *_marks.UPWARDS])
 def test_numbers_are_readable_on_every_field(field):
     assert contrast(field, _marks.CELL_INK) >= 4.5
 
 
-@pytest.mark.parametrize("colour", _marks.COLOURS)
+@for_every(colour=_marks.COLOURS)
 def test_marks_are_seen_on_white_and_on_the_dark_page(colour):
     assert contrast(colour, "#ffffff") >= 3
     assert contrast(colour, "#14171c") >= 3

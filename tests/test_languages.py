@@ -13,6 +13,7 @@ import pytest
 from isogloss import languages
 from isogloss.chat.prompt_words import prompt_words_of
 from isogloss.errors import IsoglossError
+from support.offenders import for_every
 
 FOLDER = Path(languages.__file__).parent / "data" / "languages"
 ASKED_FOR = [
@@ -45,7 +46,7 @@ ASKED_FOR = [
     "vi",
 ]
 FILES = sorted(FOLDER.glob("*.toml"))
-each = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+each = for_every(path=FILES)
 VALID = 'tag = "{tag}"\nname = "Test"\nautonym = "test"\ndirection = "ltr"\nscript = "Latn"\nspaces = true\n'
 
 
@@ -70,7 +71,7 @@ def test_the_tag_is_the_file_name_and_standard_bcp_47(path):
     assert langcodes.standardize_tag(path.stem) == path.stem
 
 
-@pytest.mark.parametrize("tag", ASKED_FOR)
+@for_every(tag=ASKED_FOR)
 def test_every_language_that_was_asked_for_has_prompts_and_templates(tag):
     from isogloss.templates.lexicon import FOLDER as TEMPLATES
 

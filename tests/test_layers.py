@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import re
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,27 +18,15 @@ from benchmarks.code import short_modules
 
 import isogloss
 from isogloss import registry
+from support import changed
+from support.offenders import for_every
 
 ROOT = Path(isogloss.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 NAMES = {str(path.relative_to(ROOT)): path for path in FILES}
 
 
-def each(rule: Callable[[str], None]) -> Callable[[], None]:
-    """A test of a rule for every file, which lists all files that break it."""
-
-    @functools.wraps(rule)
-    def check() -> None:
-        offenders = []
-        for name in NAMES:
-            try:
-                rule(name)
-            except AssertionError as error:
-                offenders.append(f"{name}: {error}")
-        assert not offenders, "\n".join(offenders)
-
-    del check.__wrapped__  # pytest would ask for the rule's argument
-    return check
+each = for_every(name=NAMES)
 
 
 CHAT_CORE = [
@@ -143,6 +132,7 @@ class Import:
     at_once: bool
 
 
+@functools.cache
 def tree(name: str) -> ast.Module:
     return ast.parse(NAMES[name].read_text(encoding="utf-8"))
 
@@ -163,6 +153,7 @@ def walk(node: ast.AST, at_once: bool = True) -> Iterator[tuple[ast.AST, bool]]:
         yield from walk(child, at_once and not later)
 
 
+@functools.cache
 def imports(name: str) -> list[Import]:
     """What a file imports: ours without the package's name, others with a leading '+'."""
     found = []
@@ -216,6 +207,21 @@ def body_length(name: str, function: ast.FunctionDef) -> int:
     """The lines of a function; of a command those below its options, each of which has a line of its own."""
     signature = function.body[0].lineno - function.lineno if is_command(name, function) else 0
     return length(function) - signature
+
+
+# ---- a rule for many cases is one test
+
+
+def test_a_rule_lists_every_case_that_breaks_it_and_takes_fixtures():
+    @for_every(number=[1, 2, 3], letter="ab")
+    def rule(number: int, letter: str, limit: int) -> None:
+        assert number < limit, letter
+
+    assert list(inspect.signature(rule).parameters) == ["limit"]
+    rule(limit=4)
+    with pytest.raises(ExceptionGroup, match=r"^4 of 6 cases break the rule: 2, a; 2, b; 3, a; 3, b") as caught:
+        rule(limit=2)
+    assert caught.value.exceptions[0].__notes__ == ["Case: 2, a"]
 
 
 # ---- who may import whom
@@ -289,6 +295,50 @@ def test_importing_the_package_loads_no_library():
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     loaded = {module.split(".")[0] for module in ast.literal_eval(shown)}
     assert not loaded & {*HEAVY, "polars", "numpy", "scipy", "typer", "rich", "langcodes"}
+
+
+# ---- what knows a metric by its name
+
+ABOUT_A_METRIC = {  # modules that are about certain metrics; may only shrink
+    "analysis.annotators": "the default of a function",
+    "analysis.controls": "the scores that control items, labels and baselines are compared with",
+    "analysis.mbe_tests": "the tests that were published with MBE",
+    "analysis.published": "the metrics of the published table",
+    "analysis.tradeoffs": "the two axes of a trade-off",
+    "annotation.bleeding": "the default of a function",
+    "claims.language": "homogeneous is said of ICAT macro only",
+    "claims.verdicts": "ICAT macro and micro differ by arithmetic, so their order is no claim",
+    "cli.labels": "the default of an option",
+    "label_library": "the default of a function",
+    "reports.chart_data": "the plane of LMS and SS",
+    "reports.figures.answers": "the three shares of answers",
+    "reports.figures.plane": "the plane of LMS and SS",
+    "reports.page.panels.plane": "the plane of LMS and SS",
+    "reports.text.views": "the tests that were published with MBE",
+    "studies.robustness": "the value whose sign is looked at",
+}
+
+
+def test_only_modules_about_a_metric_know_its_name():
+    others = {name for kind in registry.PLUGIN_PACKAGES if kind != "metric" for name in registry.names(kind)}
+    verdicts = {"refused"}
+    names = set(registry.names("metric")) - others - verdicts
+    naming = {
+        dotted(name)
+        for name in NAMES
+        if not name.startswith(("metrics/", "cli/examples.py"))
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
+    }
+    assert naming == set(ABOUT_A_METRIC)
+
+
+@each
+def test_studies_know_no_chat_and_no_method_by_name(name):
+    if name.startswith("studies/"):
+        assert not [one.module for one in imports(name) if one.module.split(".")[0] in ("chat", "cli", "exchange")]
+        texts = {node.value for node in ast.walk(tree(name)) if isinstance(node, ast.Constant)}
+        assert not texts & ({"endpoint", *registry.names("method")} - {"nsp"})  # which is a trainer's name there
 
 
 # ---- sizes
@@ -454,6 +504,17 @@ def test_the_architecture_page_has_the_layers_as_they_are():
     assert set(first[0].partition("·")[2].split()) == CORE_PACKAGES - {"data"}
 
 
+def test_the_functions_that_the_architecture_page_names_are_where_it_says():
+    page = (ROOT.parent.parent / "docs" / "dev" / "architecture.md").read_text(encoding="utf-8")
+    section = page.partition("## From a command to the tensor and back")[2].partition("\n## ")[0]
+    places = re.findall(r"`([\w/]+\.py): (\w+)`", section)
+    assert len(places) >= 10
+    assert [(name, called) for name, called in places if called not in {f.name for f, _ in functions(name)}] == []
+    every = {f.name for name in NAMES for f, _ in functions(name)}
+    alone = set(re.findall(r"`(_?[a-z]+(?:_[a-z]+)+)`", section)) - {"input_ids"}
+    assert alone - every == set()
+
+
 # ---- tests are named after the module that they test
 
 ACROSS_MODULES = {  # files of tests about a promise that several modules keep
@@ -498,6 +559,23 @@ def test_a_file_of_tests_is_named_after_a_module_or_a_package():
     files = {path.stem.removeprefix("test_") for path in Path(__file__).parent.glob("test_*.py")}
     assert files - known - set(ACROSS_MODULES) == set()
     assert set(ACROSS_MODULES) <= files
+
+
+def test_a_changed_module_leads_to_its_tests():
+    there = [
+        "test_ss.py",
+        "test_metrics.py",
+        "test_metrics_pairs.py",
+        "test_shards.py",
+        "test_studies.py",
+        "test_cli.py",
+    ]
+    assert changed.tests_of(["src/isogloss/metrics/_pairs.py"], there) == ["test_metrics.py", "test_metrics_pairs.py"]
+    assert changed.tests_of(["src/isogloss/studies/shards.py", "README.md"], there) == [
+        "test_shards.py",
+        "test_studies.py",
+    ]
+    assert changed.tests_of(["tests/test_cli.py", "tests/test_gone.py"], there) == ["test_cli.py"]
 
 
 # ---- tests use the public names of modules

@@ -74,8 +74,15 @@ def scored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> ig.Scored:
     return ig.load(["runs/mine", "runs/other"])
 
 
-def results(scored: ig.Scored) -> dict[str, Any]:
-    """One result of every kind."""
+@pytest.fixture(scope="module")
+def results(folder: Path) -> Iterator[dict[str, Any]]:
+    """One result of every kind, with the folder of the runs as the working directory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        yield results_of(ig.load(["runs/mine", "runs/other"]))
+
+
+def results_of(scored: ig.Scored) -> dict[str, Any]:
     mine, other = ig.load("runs/mine"), ig.load("runs/other")
     measures = ig.measure(mine, metrics="ss", by="category", resamples=100)
     return {
@@ -101,8 +108,8 @@ def results(scored: ig.Scored) -> dict[str, Any]:
     }
 
 
-def test_every_result_prints_shows_and_exports_itself(scored):
-    for name, result in results(scored).items():
+def test_every_result_prints_shows_and_exports_itself(results):
+    for name, result in results.items():
         assert len(repr(result)) < 120, name
         assert "\n" not in repr(result), name
         assert len(str(result).splitlines()) > 1, name
@@ -114,12 +121,11 @@ def test_every_result_prints_shows_and_exports_itself(scored):
         assert json.loads(result.to_json()) == json.loads(json.dumps(result.to_dict())), name
 
 
-def test_the_table_of_a_nested_result_has_one_row_per_part(scored):
-    found = results(scored)
-    assert found["Structures"].to_polars().select("a", "b").rows() == [("other", "smollm2")]
-    assert found["Probe"].to_polars()["term"].sort().to_list() == ["doctor", "nurse"]
-    assert {"name", "status", "part_difference", "p_holm"} <= set(found["GateResult"].to_polars().columns)
-    assert {"setting", "task", "value"} <= set(found["Robustness"].to_polars().columns)
+def test_the_table_of_a_nested_result_has_one_row_per_part(results):
+    assert results["Structures"].to_polars().select("a", "b").rows() == [("other", "smollm2")]
+    assert results["Probe"].to_polars()["term"].sort().to_list() == ["doctor", "nurse"]
+    assert {"name", "status", "part_difference", "p_holm"} <= set(results["GateResult"].to_polars().columns)
+    assert {"setting", "task", "value"} <= set(results["Robustness"].to_polars().columns)
 
 
 def test_the_items_of_a_large_set_have_a_short_repr():

@@ -19,6 +19,7 @@ from isogloss.metrics import TIES, from_sums, percent
 from isogloss.scores import Scored
 from support import groups
 from support.builders import TRIPLE, score, triple
+from support.offenders import for_every
 
 METRICS: dict[str, Metric] = registry.load_all("metric")
 PREFERENCES = {
@@ -44,14 +45,14 @@ def value(name: str, table: pl.DataFrame, mode: str = "corrected") -> float:
     return metric.contribute(table, mode).value
 
 
-@pytest.mark.parametrize("name", METRICS)
+@for_every(name=METRICS)
 def test_every_metric_says_what_it_is_and_what_it_is_not(name):
     metric = METRICS[name]
     assert all([metric.title, metric.formula, metric.citation, metric.caution, metric.quantity])
     assert metric.bounds[0] < metric.bounds[1]
 
 
-@pytest.mark.parametrize("name", METRICS)
+@for_every(name=METRICS)
 def test_every_metric_says_its_name_its_origin_its_format_and_what_is_better(name):
     metric = METRICS[name]
     assert metric.short
@@ -150,8 +151,7 @@ def test_the_modes_differ_only_as_the_metric_says(name, rows):
         assert corrected.value == pytest.approx(paper.value, abs=1e-9)
 
 
-@every
-@pytest.mark.parametrize("mode", MODES)
+@for_every(name=METRICS, mode=MODES)
 def test_a_group_without_any_score_has_no_items_no_value_and_a_reason(name, mode):
     scored = groups.KINDS[KIND[name]](FULL)
     nothing = scored.table.with_columns(pl.lit(None, pl.Float64).alias("value"), pl.lit([]).alias("logprobs"))
@@ -168,17 +168,14 @@ DEGENERATE = {
 }
 
 
-@every
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("case", DEGENERATE)
 @pytest.mark.filterwarnings("error")
+@for_every(name=METRICS, mode=MODES, case=DEGENERATE)
 def test_a_degenerate_group_has_a_value_or_a_reason(name, mode, case):
     law(name, groups.KINDS[KIND[name]](DEGENERATE[case]), mode)
 
 
-@every
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.filterwarnings("error")
+@for_every(name=METRICS, mode=MODES)
 def test_a_missing_candidate_leaves_its_item_out(name, mode):
     scored = groups.KINDS[KIND[name]](FULL)
     whole, first = law(name, scored, mode), scored.table["candidate"][0]
@@ -190,8 +187,7 @@ def test_a_missing_candidate_leaves_its_item_out(name, mode):
                 law_or_sentence(name, left, mode)
 
 
-@every
-@pytest.mark.parametrize("kind", groups.KINDS)
+@for_every(name=METRICS, kind=groups.KINDS)
 def test_a_metric_of_other_items_has_no_value_or_says_so_in_one_sentence(name, kind):
     law_or_sentence(name, groups.KINDS[kind](FULL))
 

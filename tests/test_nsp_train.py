@@ -7,6 +7,7 @@ import json
 import math
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -243,12 +244,19 @@ def test_a_training_that_was_stopped_while_it_was_saved_is_saved_again(
     assert all(torch.equal(first[name], second[name]) for name in second)
 
 
-@pytest.fixture
-def stopped(pairs: Path, bases: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def stopped_once(pairs: Path, bases: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a training that was stopped after the first of its two checkpoints."""
+    out = tmp_path_factory.mktemp("stopped") / "out"
     with pytest.raises(Stopped):
-        train_head(str(bases / "llama"), pairs, out=tmp_path / "out", settings=SHORT, on_status=stop_at(7))
-    return tmp_path / "out"
+        train_head(str(bases / "llama"), pairs, out=out, settings=SHORT, on_status=stop_at(7))
+    return out
+
+
+@pytest.fixture
+def stopped(stopped_once: Path, tmp_path: Path) -> Path:
+    """A copy of that folder, to be damaged."""
+    return shutil.copytree(stopped_once, tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json"])

@@ -10,10 +10,11 @@ from isogloss import languages
 from isogloss.chat.prompt_words import LISTS, PROMPTS, prompt_words_of
 from isogloss.errors import IsoglossError
 from isogloss.methods.ask import fill_prompt
+from support.offenders import for_every
 
 SIXTEEN = ["ar", "bn", "zh", "zh-Hant", "nl", "en", "fr", "de", "hi", "it", "mr", "pl", "pt-BR", "ro", "ru", "es"]
 ASKING = [tag for tag in languages.tags() if "ask" in languages.get(tag).sections]
-each = pytest.mark.parametrize("tag", ASKING)
+each = for_every(tag=ASKING)
 GOOD = """tag = "ig"
 name = "Test"
 autonym = "test"

@@ -22,6 +22,7 @@ from isogloss.analysis.regions import (
 from isogloss.errors import IsoglossError
 from isogloss.items import Candidate, Item, Items
 from isogloss.scores import Row, Scored, item_table, make_scored, row_table
+from support.offenders import for_every
 
 NAMED = {  # the regions that the paper and the published table name, and what they must lead to
     "Belgium (Flemish)": "BEL", "Flemish Belgium": "BEL", "Flanders": "BEL", "China (Mainland)": "CHN",
@@ -36,7 +37,7 @@ NAMED = {  # the regions that the paper and the published table name, and what t
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMED)
+@for_every(name=NAMED)
 def test_a_region_leads_to_its_country(name):
     assert countries_of(name) == (NAMED[name],)
 

@@ -13,6 +13,7 @@ from isogloss.items import Candidate, Item
 from isogloss.translate.repairs import REPAIRS, find_repairs, repair
 from isogloss.translate.steps import RepairStep, steps_as_text, take_step, untranslated, untranslated_words
 from support.builders import triple
+from support.offenders import for_every
 
 KNOWN = {one.name: one for one in REPAIRS}
 ROLES = ("stereotype", "anti-stereotype", "unrelated")
@@ -189,7 +190,7 @@ def test_steps_are_shown_as_a_table_with_bars():
     assert f"nurse                       3      1  {'█' * 13}{'░' * 27}" in lines
 
 
-@pytest.mark.parametrize("tag", languages.tags())
+@for_every(tag=languages.tags())
 def test_the_rules_in_every_language_file_are_well_formed(tag):
     sections = languages.get(tag).sections
     articles, fixes = sections.get("articles", {}), sections.get("fixes", {})

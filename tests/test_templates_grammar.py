@@ -12,6 +12,7 @@ from isogloss.templates.items import make_frames
 from isogloss.templates.lexicon import FOLDER, bundled_languages, read_lexicon
 from isogloss.templates.parallel import GLOSSES, english_sentences, gloss_frames, key_of, parallel_rows
 from isogloss.templates.sets import read_sets
+from support.offenders import for_every
 
 
 def texts(language: str, template: str, **only: list[str]) -> list[str]:
@@ -207,7 +208,7 @@ def test_a_set_means_the_same_in_every_language():
     assert {name: len(found) for name, found in meanings.items() if len(found) > 1} == {}
 
 
-@pytest.mark.parametrize("tag", bundled_languages())
+@for_every(tag=bundled_languages())
 def test_every_wording_has_an_english_gloss(tag):
     frames = [frame for entry in read_sets(FOLDER / tag / "sets.toml") for frame in make_frames(entry)]
     assert [key_of(frame) for frame in frames if key_of(frame) not in gloss_frames()] == []

@@ -21,6 +21,7 @@ from isogloss.chat.readings import RULES, VERDICTS
 from isogloss.chat.records import Answer, answer_table
 from isogloss.chat.text_normalisation import cut_sentences, normalise
 from isogloss.chat.verdicts import first_words, interpret_answer, read_answer, read_answers
+from support.offenders import for_every
 
 HELD_OUT = Path(__file__).parent / "data" / "answers_held_out.jsonl"
 SECOND_AUTHOR = Path(__file__).parent / "data" / "answers_second_author.jsonl"
@@ -191,7 +192,7 @@ def test_answers_by_a_second_author_are_read_right_in_every_language():
     assert right([row for row in rows if row["round"] == 3]) >= 0.94
 
 
-@pytest.mark.parametrize("language", [*SIXTEEN, *ELEVEN])
+@for_every(language=[*SIXTEEN, *ELEVEN])
 def test_every_language_is_read_well(language):
     assert right([row for row in labelled() if row["language"] == language]) >= 0.94
 
@@ -504,8 +505,7 @@ def test_a_reading_names_its_rule(text, prompt, rule):
     assert rule in RULES
 
 
-@pytest.mark.parametrize("language", [*SIXTEEN, *ELEVEN])
-@pytest.mark.parametrize("prompt", ["agree", "disagree", "stereotype"])
+@for_every(language=[*SIXTEEN, *ELEVEN], prompt=["agree", "disagree", "stereotype"])
 def test_options_and_a_repeated_prompt_are_no_answer_but_what_follows_them_is(language, prompt):
     words = prompt_words_of(languages.describe(language))
     yes, no = words.words
@@ -525,7 +525,7 @@ def test_the_words_of_the_prompts_that_were_asked_are_options_and_answers():
     assert read("Aye / Nay\nNay") == "off_topic"
 
 
-@pytest.mark.parametrize("language", sorted(ECHOES))
+@for_every(language=sorted(ECHOES))
 def test_the_words_of_a_language_s_own_prompts_are_understood(language):
     opposite = {"yes": "no", "no": "yes"}
     for says, (agrees, disagrees) in zip(("yes", "no"), ECHOES[language], strict=True):

@@ -68,9 +68,9 @@ def get(name: str) -> Language:
 
 def resolve(name: str) -> str:
     """The tag for a tag or a language's name, in any language; neither needs a file."""
-    known = _known_tag(name)
-    if known:
-        return known
+    known_tag = _known_tag(name)
+    if known_tag:
+        return known_tag
     if _is_tag(_with_hyphens(name)):
         return standard_tag(name)
     if tag := find_name(name):
@@ -93,7 +93,7 @@ def standard_tag(tag: str) -> str:
     if "-" not in standard or standard in _paths():
         return standard
     whole = langcodes.get(standard).maximize()
-    return next((known for known in _paths() if langcodes.get(known).maximize() == whole), standard)
+    return next((candidate for candidate in _paths() if langcodes.get(candidate).maximize() == whole), standard)
 
 
 def _with_hyphens(tag: str) -> str:
@@ -201,12 +201,12 @@ def _paths() -> Mapping[str, Path]:
 
 
 def _files() -> LanguageFiles:
-    own = os.path.join(home(), "languages")
+    folder = os.path.join(home(), "languages")
     try:
-        changed = os.stat(own).st_mtime_ns
+        changed = os.stat(folder).st_mtime_ns
     except OSError:
         changed = 0
-    return _files_with(own, changed)
+    return _files_with(folder, changed)
 
 
 @cache

@@ -1,8 +1,9 @@
-"""All verbs of `import isogloss as ig`, in the order in which they are used; the command line calls the same ones.
+"""Verbs of `import isogloss as ig` from reading to reporting, in the order in which they are used; commands call the same ones.
 
 `read` gives items, `score` and `ask` put them to models and give scores, `run` does both for a study file and gives a study;
 `load` reads what is stored. `measure`, `compare`, `change`, `trace`, `rank_models`, `controls`, `structure` and `gate` turn
-scores into numbers with intervals; `table`, `figure` and `report` show them.
+scores into numbers with intervals; `table`, `figure` and `report` show them. Verbs about answers from elsewhere and labels
+by people are in `label_library`.
 """
 
 from __future__ import annotations

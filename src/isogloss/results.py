@@ -58,8 +58,8 @@ def repr_of(result: Any) -> str:
     key = find_view(result).key
     rows = result.rows if hasattr(result, "rows") else getattr(result, key)
     counts = [(len(rows), key), *([(len(result.notes), "notes")] if result.notes else [])]
-    shown = [f"{count} {name.removesuffix('s') if count == 1 else name}" for count, name in counts]
-    return f"{type(result).__name__}({', '.join(shown)})"
+    parts = [f"{count} {name.removesuffix('s') if count == 1 else name}" for count, name in counts]
+    return f"{type(result).__name__}({', '.join(parts)})"
 
 
 def dict_of(result: Any) -> dict[str, Any]:

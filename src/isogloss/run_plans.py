@@ -19,8 +19,8 @@ def record_cells(out: StoragePath | None, cells: Iterable[Cell]) -> None:
     """Write down that these cells are to be in a folder; behind an address, which cannot be added to, nothing is."""
     if out is None or isinstance(out, RemotePath):
         return
-    known = set(read_cells(out))
-    new = [cell for cell in dict.fromkeys(cells) if cell not in known]
+    recorded = set(read_cells(out))
+    new = [cell for cell in dict.fromkeys(cells) if cell not in recorded]
     if not new:
         return
     try:

@@ -245,15 +245,15 @@ def read_run(folder: StoragePath) -> Run:
         raise BadData(str(path), None, f"the file is broken. {DELETE}") from error
     if not isinstance(info, dict) or info.get("schema") not in SCHEMAS:
         seen = info.get("schema") if isinstance(info, dict) else None
-        known = ", ".join(map(str, SCHEMAS))
-        raise BadData(str(path), None, f"schema version {seen}; this Isogloss reads versions {known}.")
+        listed = ", ".join(map(str, SCHEMAS))
+        raise BadData(str(path), None, f"schema version {seen}; this Isogloss reads versions {listed}.")
     if wrong := wrong_fact(info):
         raise BadData(str(path), None, f"'{wrong}' is missing or wrong. {DELETE}")
     mark = re.search(r"-([0-9a-f]{8})$", folder.name)
-    own = fingerprint(info["fingerprint"])[:8]
-    if mark and mark[1] != own:
+    digest = fingerprint(info["fingerprint"])[:8]
+    if mark and mark[1] != digest:
         raise BadData(
-            str(path), None, f"it describes another run ({own}) than the folder's name. Put the right file back."
+            str(path), None, f"it describes another run ({digest}) than the folder's name. Put the right file back."
         )
     return Run(folder, info)
 
@@ -293,8 +293,8 @@ def in_languages(runs: Sequence[Run], wanted: Sequence[str]) -> list[Run]:
     tags = [languages.resolve(name) for name in wanted]
     chosen = [run for run in runs if not tags or run.info["language"] in tags]
     if not chosen:
-        known = ", ".join(sorted({run.info["language"] for run in runs}))
-        raise IsoglossError(f"None of the runs is in {', '.join(tags)}; they are in {known}.")
+        languages_there = ", ".join(sorted({run.info["language"] for run in runs}))
+        raise IsoglossError(f"None of the runs is in {', '.join(tags)}; they are in {languages_there}.")
     return chosen
 
 
@@ -383,8 +383,8 @@ def scored_run(run: Run, items: pl.DataFrame, *, rows: pl.DataFrame, whole: bool
         raise BadData(str(run.folder), None, f"{problem} {DELETE}")
     bare = items.clear() if same else items.unique(KEY, maintain_order=True).join(rows, on=KEY, how="anti")
     if bare.height and whole:
-        known = items.select(KEY).n_unique()
-        problem = f"the parts have no scores for {bare.height} of the {known} items, such as '{bare['id'][0]}'."
+        n_items = items.select(KEY).n_unique()
+        problem = f"the parts have no scores for {bare.height} of the {n_items} items, such as '{bare['id'][0]}'."
         raise BadData(str(run.folder), None, f"{problem} {DELETE}")
     if not bare.height and not whole:
         problem = f"'parts' is {run.parts}, but fewer parts hold scores for all items. Put the right file back."

@@ -92,8 +92,8 @@ class Scored:
 
     def __repr__(self) -> str:
         names = ("model", "method", "dataset", "language")
-        shown = [", ".join(map(str, self.table[name].unique().sort())) for name in names if name in self.table.columns]
-        return f"Scored({len(self)} items, {self.table.height} rows: {' · '.join(shown)})"
+        listed = [", ".join(map(str, self.table[name].unique().sort())) for name in names if name in self.table.columns]
+        return f"Scored({len(self)} items, {self.table.height} rows: {' · '.join(listed)})"
 
     def __str__(self) -> str:
         columns = [name for name in DISPLAYED if name in self.table.columns]
@@ -218,8 +218,8 @@ def scored_from_values(items: Items, values: dict[str, float], *, model: str, me
     A task without any score is left out and named in the notes; a task with some scores missing is refused.
     """
     kept, notes = _covered(items, values)
-    known = {candidate.id for item in items for candidate in item.candidates}
-    extra = len(values.keys() - known)
+    candidates = {candidate.id for item in items for candidate in item.candidates}
+    extra = len(values.keys() - candidates)
     if extra:
         notes.append(f"{extra} scores belong to no item of the data and were left out")
     rows = row_table(Row(item, candidate.id, values[candidate.id]) for item in kept for candidate in item.candidates)
@@ -254,7 +254,7 @@ def _covered(items: Items, values: dict[str, float]) -> tuple[list[Item], list[s
 
 
 def notes_of(info: Mapping[str, Any]) -> tuple[str, ...]:
-    """What must be said with a run's scores: its notes, and how far they moved where some were asked for twice."""
+    """The caveats of a run's scores: its notes, and how far they moved where some were asked for twice."""
     notes, repeated = tuple(info.get("notes", ())), info.get("repeatability")
     if not repeated:
         return notes

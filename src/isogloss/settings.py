@@ -22,8 +22,8 @@ def read_fields(
         name = written.replace("-", "_")
         if name not in types:
             raise UnknownName(f"option of '{what}'", written, types)
-        own = types[name]
-        values[name] = read_value(text, own, name=written, what=what, least=least)
+        field_type = types[name]
+        values[name] = read_value(text, field_type, name=written, what=what, least=least)
     return values
 
 

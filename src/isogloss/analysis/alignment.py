@@ -45,7 +45,7 @@ def align_sides(count: int, contribute: Callable[[int, Sequence[str] | None], Co
     ids = [side.ids for side in sides]
     shared = set.intersection(*ids)
     if 2 * len(shared) >= min(map(len, ids)):
-        if any(len(own) > len(shared) for own in ids):
+        if any(len(side_clusters) > len(shared) for side_clusters in ids):
             names = sorted(shared)
             sides = [side for number in range(count) if (side := contribute(number, names)) is not None]
         return Aligned(same_order(sides), ITEMS) if len(sides) == count else None
@@ -67,9 +67,9 @@ def _in_order(contribution: Contribution, names: tuple[str, ...]) -> Contributio
     """The contribution with its clusters in this order; a cluster that it does not have counts for nothing."""
     if contribution.clusters == names:
         return contribution
-    own = {name: i for i, name in enumerate(contribution.clusters)}
-    here = np.array([i for i, name in enumerate(names) if name in own])
-    index = np.array([own[name] for name in names if name in own])
+    indices = {name: i for i, name in enumerate(contribution.clusters)}
+    here = np.array([i for i, name in enumerate(names) if name in indices])
+    index = np.array([indices[name] for name in names if name in indices])
 
     def evaluate(weights: Array) -> Array:
         full = np.zeros((len(weights), len(contribution.clusters)))
@@ -86,7 +86,7 @@ def _in_order(contribution: Contribution, names: tuple[str, ...]) -> Contributio
         sizes[here] = contribution.sizes[index]
     strata = contribution.strata
     if strata is not None:
-        strata = tuple(strata[own[name]] if name in own else "" for name in names)
+        strata = tuple(strata[indices[name]] if name in indices else "" for name in names)
     return replace(
         contribution, clusters=names, evaluate=evaluate, without=None, totals=totals, strata=strata, sizes=sizes
     )
@@ -119,22 +119,27 @@ def mean_of(sides: Sequence[Contribution]) -> Contribution | None:
     if not any(side.pieces for side in sides) or any(side.totals is None for side in sides):
         return whole
     totals = [np.asarray(side.totals) for side in sides]
-    ends = np.cumsum([0, *(own.shape[1] for own in totals)])
+    ends = np.cumsum([0, *(columns_of_side.shape[1] for columns_of_side in totals)])
     columns = [slice(start, end) for start, end in pairwise(ends)]
-    chosen = [tuple(product(_near_pieces(side), [own])) for side, own in zip(sides, columns, strict=True)]
+    chosen = [
+        tuple(product(_near_pieces(side), [columns_of_side]))
+        for side, columns_of_side in zip(sides, columns, strict=True)
+    ]
     ways = list(product(*chosen)) if math.prod(map(len, chosen)) <= MOST_PIECES else []
     if not ways:
         return None
     finishes = tuple(_mean_of_sums(way) for way in ways)
     bounds, combine = next((side.pieces.bounds, side.pieces.combine) for side in sides if side.pieces)
     pieces = Pieces(finishes, bounds=bounds, combine=combine, level=1 - 0.05 / max(1, len(ways) / 2))
-    finish = _mean_of_sums([(side.finish, own) for side, own in zip(sides, columns, strict=True) if side.finish])
+    finish = _mean_of_sums(
+        [(side.finish, columns_of_side) for side, columns_of_side in zip(sides, columns, strict=True) if side.finish]
+    )
     return replace(whole, totals=np.hstack(totals), finish=finish, pieces=pieces)
 
 
 def _mean_of_sums(way: Sequence[tuple[Finish, slice]]) -> Finish:
     """The mean of functions, each of its own columns of sums."""
-    return lambda sums: np.asarray(np.mean([finish(sums[..., own]) for finish, own in way], axis=0))
+    return lambda sums: np.asarray(np.mean([finish(sums[..., part]) for finish, part in way], axis=0))
 
 
 def _near_pieces(side: Contribution) -> list[Finish]:
@@ -147,6 +152,6 @@ def _near_pieces(side: Contribution) -> list[Finish]:
     without = [sign * finish(whole - side.totals) for finish in side.pieces.finishes]
     least = int(np.argmin(values))
     gaps = [value - values[least] for value in values]
-    errors = [math.sqrt(count - 1) * float(np.std(own - without[least])) for own in without]
+    errors = [math.sqrt(count - 1) * float(np.std(pooled - without[least])) for pooled in without]
     kept = [gap <= FAR * error or number == least for number, (gap, error) in enumerate(zip(gaps, errors, strict=True))]
     return [finish for finish, keep in zip(side.pieces.finishes, kept, strict=True) if keep]

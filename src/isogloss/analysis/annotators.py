@@ -66,9 +66,9 @@ def measure_annotators(
         clusters = [item.cluster or item.id for item in members for _ in ROLES]
         counts = [[_labels(item, role).count(name) for name in labels] for item in members for role in ROLES]
         ends = find_agreement(np.array(counts, dtype=np.float64), clusters, settings=settings)
-        known = all(len(item.tags.get(ANNOTATORS, ())) == len(_labels(item, ROLES[0])) for item in members)
+        complete = all(len(item.tags.get(ANNOTATORS, ())) == len(_labels(item, ROLES[0])) for item in members)
         people = {name for item in members for name in item.tags.get(ANNOTATORS, ())}
-        if known and ends[0][1] is not None and len(people) >= FEWEST_CLUSTERS:
+        if complete and ends[0][1] is not None and len(people) >= FEWEST_CLUSTERS:
             both = _draw_both(members, labels, clusters=clusters, settings=settings)
             ends = [(end[0], *pair) for end, pair in zip(ends, both, strict=True)]
         share = float(np.mean([item.tags.get(AGREE) == "yes" for item in members]))
@@ -139,9 +139,9 @@ def _labels(item: Item, role: str) -> tuple[str, ...]:
 
 def join_agreement(scored: Scored, items: Items) -> Scored:
     """The scores with the annotators' agreement of the items with the same ids, such as those of their translation."""
-    known = {item.id: str(item.tags[AGREE]) for item in items if AGREE in item.tags}
+    agreement = {item.id: str(item.tags[AGREE]) for item in items if AGREE in item.tags}
     table = scored.table.drop(AGREE, strict=False)
-    column = pl.col("id").replace_strict(known, default=None, return_dtype=pl.String).alias(AGREE)
+    column = pl.col("id").replace_strict(agreement, default=None, return_dtype=pl.String).alias(AGREE)
     return Scored(table.with_columns(column), scored.skipped, scored.notes, scored.builds)
 
 
@@ -178,6 +178,6 @@ def compare_unanimous(
             continue
         a, b = aligned.sides
         test = paired_test(a, b, bounds=chosen.bounds, settings=settings)
-        known = (test.low, test.high, test.p, a.n + b.n, len(a.clusters), test.mde)
-        rows.append(UnanimousDifference(group, metric, a.value, b.value, a.value - b.value, *known))
+        values = (test.low, test.high, test.p, a.n + b.n, len(a.clusters), test.mde)
+        rows.append(UnanimousDifference(group, metric, a.value, b.value, a.value - b.value, *values))
     return rows

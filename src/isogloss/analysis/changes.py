@@ -207,8 +207,8 @@ def _describe(part: pl.DataFrame, scan: Scan, *, number: int, start: GroupChange
         return replace(row, state=EQUIVALENT)
     if row.p is not None and row.p <= LEVEL:
         return replace(row, state=CHANGED)
-    shown = (float(scan.reach[number]) + NormalDist().inv_cdf(POWER)) * error
-    needed = math.ceil(row.n * (shown / row.margin) ** 2)
+    detectable = (float(scan.reach[number]) + NormalDist().inv_cdf(POWER)) * error
+    needed = math.ceil(row.n * (detectable / row.margin) ** 2)
     near_margin = "the change lies near the margin, so that many more items would be needed"
     return replace(row, needed=needed) if needed > row.n else replace(row, why=near_margin)
 

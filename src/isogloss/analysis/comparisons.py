@@ -1,4 +1,4 @@
-"""Comparing: two sides in, differences out, each with its interval, p-values, effect size and what could have been seen."""
+"""Comparing: two sides in, differences out, each with its interval, p-values, effect size and smallest detectable effect."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

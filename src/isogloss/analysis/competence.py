@@ -94,14 +94,14 @@ def _own_competence(
         for name, metric in metrics.items():
             limit = limits[name]
             controlled = None if limit.shortfall else _of_controls(metric, part, mode=mode, settings=settings)
-            known = controlled or measured.get(name) or _value(metric, part, mode=mode, settings=settings)
-            if limit.shortfall and (known is None or known[0] < limit.least):
-                value = 0.0 if known is None else known[0]
+            competence = controlled or measured.get(name) or _value(metric, part, mode=mode, settings=settings)
+            if limit.shortfall and (competence is None or competence[0] < limit.least):
+                value = 0.0 if competence is None else competence[0]
                 return Competence(False, limit.shortfall.format(value=value, least=limit.least))
-            if known is None or limit.shortfall:
+            if competence is None or limit.shortfall:
                 continue
             whose = f"{limit.name} of the control questions" if controlled else limit.name
-            judged = judge_value(whose, known[0], ends=known[1], least=limit.least)
+            judged = judge_value(whose, competence[0], ends=competence[1], least=limit.least)
             if not judged.interpretable:
                 return judged
         if judged is not None:

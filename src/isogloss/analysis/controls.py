@@ -1,4 +1,4 @@
-"""Controls beside the score: would control items without a stereotype, random labels, or a taste for short words give the same?"""
+"""Controls beside the score: would control items without a stereotype, random labels, or a preference for short words give the same?"""
 
 import math
 import re
@@ -171,11 +171,11 @@ def _baselines(
     rows: pl.DataFrame, texts: pl.DataFrame, *, frequencies: Mapping[str, int] | None
 ) -> dict[str, dict[str, float]]:
     """What models without any knowledge of the world would score, by candidate."""
-    shown = {row["candidate"]: row["word"] or row["text"] for row in texts.iter_rows(named=True)}
+    words = {row["candidate"]: row["word"] or row["text"] for row in texts.iter_rows(named=True)}
     counts = Counter(word for text in texts["text"] for word in _words(text)) if frequencies is None else frequencies
     baselines = {
-        "shorter words": {name: -float(len(text)) for name, text in shown.items()},
-        "more frequent words": {name: _mean_log(text, counts) for name, text in shown.items()},
+        "shorter words": {name: -float(len(text)) for name, text in words.items()},
+        "more frequent words": {name: _mean_log(text, counts) for name, text in words.items()},
     }
     if rows["tokens"].null_count() == 0:
         tokens = rows.select("candidate", "tokens").iter_rows()

@@ -56,7 +56,7 @@ def paired_test(
     sides = find_estimates(a, settings, bounds=bounds), find_estimates(b, settings, bounds=bounds)
     if _has_gaps(sides):
         return Difference(None, why=WITHOUT)
-    one, two = (_active(side, pieces=own.pieces) for side, own in zip(sides, (a, b), strict=True))
+    one, two = (_active(side, pieces=original.pieces) for side, original in zip(sides, (a, b), strict=True))
     active = paired_difference(one, two)
     if is_constant(active) and abs(a.value - b.value) < 1e-12:
         return Difference(1.0, why=EQUAL)
@@ -107,7 +107,9 @@ def unpaired_test(
     sides = find_estimates(a, settings, bounds=bounds), find_estimates(b, other, bounds=bounds)
     if _has_gaps(sides):
         return Difference(None, why=WITHOUT)
-    one, two = (find_scatter(_active(side, pieces=own.pieces)) for side, own in zip(sides, (a, b), strict=True))
+    one, two = (
+        find_scatter(_active(side, pieces=original.pieces)) for side, original in zip(sides, (a, b), strict=True)
+    )
     counts = len(a.clusters), len(b.clusters)
     spread = math.sqrt((one.error**2 * counts[0] + two.error**2 * counts[1]) / 2)
     scale = Scale(Scatter(math.hypot(one.error, two.error), welch_freedom(one, two)), spread)

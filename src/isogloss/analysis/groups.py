@@ -37,10 +37,10 @@ def check_by(by: str | Sequence[str] | None, columns: Sequence[str]) -> list[str
     if by is None:
         return None
     names = [SYNONYMS.get(name, name) for name in ([by] if isinstance(by, str) else by)]
-    known = group_columns(columns)
+    allowed = group_columns(columns)
     for name in names:
-        if name not in known:
-            raise UnknownName("column", name, known)
+        if name not in allowed:
+            raise UnknownName("column", name, allowed)
     return names
 
 
@@ -174,7 +174,7 @@ def default_parts(table: pl.DataFrame, by: Sequence[str] | None) -> Iterator[Par
         group = _named(identity, values, keep_null=False)
         if next(iter(tasks)) is not None:
             named = ((_named(["task"], (task,), keep_null=False), number) for task, number in tasks.items())
-            yield from (Part({**group, **own}, whole, (number,)) for own, number in named)
+            yield from (Part({**group, **labels}, whole, (number,)) for labels, number in named)
         if len(tasks) != 1 or next(iter(tasks)) is None:
             yield Part(group, whole, tuple(tasks.values()))
     if "method" not in identity or "task" not in table.columns:

@@ -45,11 +45,11 @@ def check_mbe(
     seed: int = 0,
 ) -> Results[MbeTest]:
     """The tests of every MBE among the measures of these scores, which were grouped by these columns."""
-    own = [measure for measure in measures if measure.metric == "mbe" and measure.value is not None]
-    parts = default_parts(check_rows(scored), by) if own else ()
+    measured = [measure for measure in measures if measure.metric == "mbe" and measure.value is not None]
+    parts = default_parts(check_rows(scored), by) if measured else ()
     groups = {frozenset(part.group.items()): part for part in parts}
     mbe = []
-    for measure in own:
+    for measure in measured:
         part = groups.get(frozenset(measure.group.items()))
         if part is None or measure.value is None:
             continue

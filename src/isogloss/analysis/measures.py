@@ -10,7 +10,6 @@ import polars as pl
 from .. import registry
 from ..errors import IsoglossError, UnknownName
 from ..metrics import Contribution, Metric
-from ..metrics._answers import prompt_notes
 from ..results import Results
 from ..scores import KEY, Scored, check_scored
 from ..stats import RESAMPLES
@@ -119,11 +118,13 @@ def measure(
         }
         competence = find_competence(part, mode=mode, settings=settings, measured=values)
         for row in measured:
-            known = judge(row.metric, competence) if row.value is not None else Competence(None)
-            rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt, competence_low=known.low))
-    corrected = mode == MODES[0] and any(row.metric == "agreement" for row in rows)
-    agreement = prompt_notes(table) if corrected else []
-    notes = (*scored.notes, *_notes(table), *agreement, *interval_notes(rows))
+            judgement = judge(row.metric, competence) if row.value is not None else Competence(None)
+            rows.append(
+                replace(row, interpretable=judgement.interpretable, doubt=judgement.doubt, competence_low=judgement.low)
+            )
+    measured_names = dict.fromkeys(row.metric for row in rows) if mode == MODES[0] else ()
+    remarks = [note for name in measured_names for note in registry.get("metric", name).notes(table)]
+    notes = (*scored.notes, *_notes(table), *remarks, *interval_notes(rows))
     return Measures(tuple(rows), problem_counts(table, scored), notes)
 
 
@@ -272,7 +273,7 @@ def problem_counts(table: pl.DataFrame, scored: Scored) -> dict[str, int]:
 
 
 def _notes(table: pl.DataFrame) -> list[str]:
-    """What must be said about the scores themselves: what could not be scored, unknown tokens, cut texts."""
+    """The caveats of the scores themselves: what could not be scored, unknown tokens, cut texts."""
     notes = []
     unscored = table.filter(pl.col("value").is_null())
     if unscored.height:

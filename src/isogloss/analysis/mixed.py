@@ -153,9 +153,11 @@ def _scatter_of(scores: Array, rows: pl.DataFrame, *, with_models: bool) -> Scat
     if not with_models or models < 2:
         return Scatter(float(np.sqrt(targets)), count - 1)
     both = rows.select(pl.concat_str("model", "cluster", separator="\t")).to_series()
-    own = max(0.0, _squared_error(scores, rows["model"]) - _squared_error(scores, both))
-    parts = targets**2 / (count - 1) + own**2 / (models - 1)
-    return Scatter(float(np.sqrt(targets + own)), (targets + own) ** 2 / parts if parts > 0 else count - 1)
+    model_error = max(0.0, _squared_error(scores, rows["model"]) - _squared_error(scores, both))
+    parts = targets**2 / (count - 1) + model_error**2 / (models - 1)
+    return Scatter(
+        float(np.sqrt(targets + model_error)), (targets + model_error) ** 2 / parts if parts > 0 else count - 1
+    )
 
 
 def _squared_error(scores: Array, groups: pl.Series) -> float:
@@ -203,15 +205,15 @@ def _with_facts(rows: pl.DataFrame, facts: Facts) -> tuple[pl.DataFrame, list[st
             raise IsoglossError(
                 f"There are no facts about the model '{missing[0]}'. Known: {list_known(missing[0], sorted(facts))}."
             )
-        known = sorted({name for model in set(rows["model"]) for name in facts[model]})
-        for name in known:
+        fact_names = sorted({name for model in set(rows["model"]) for name in facts[model]})
+        for name in fact_names:
             values = [facts[model].get(name) for model in rows["model"]]
             if any(value is None for value in values):
                 raise IsoglossError(f"The fact '{name}' is not given for every model.")
             if not all(isinstance(value, int | float) for value in values):
                 values = list(map(str, values))
             rows = rows.with_columns(pl.Series(f"{FACT}{name}", values, strict=False))
-        names += [f"{FACT}{name}" for name in known]
+        names += [f"{FACT}{name}" for name in fact_names]
     else:
         names.append("model")
     return rows, [name for name in names if rows[name].drop_nulls().n_unique() > 1]
@@ -221,14 +223,14 @@ def _design(rows: pl.DataFrame, names: Sequence[str]) -> tuple[Array, list[str]]
     """An intercept, one column per level but the first of each factor, and centred numbers."""
     columns, labels = [np.ones(rows.height)], ["(intercept)"]
     for name in names:
-        shown = name.removeprefix(FACT)
+        fact = name.removeprefix(FACT)
         if rows.schema[name].is_numeric():
             values = rows[name].cast(pl.Float64).to_numpy()
             columns.append(values - values.mean())
-            labels.append(shown)
+            labels.append(fact)
             continue
         levels = sorted(map(str, rows[name].fill_null("none").unique()))
         for level in levels[1:]:
             columns.append((rows[name].fill_null("none") == level).to_numpy().astype(np.float64))
-            labels.append(f"{shown} {level} (not {levels[0]})")
+            labels.append(f"{fact} {level} (not {levels[0]})")
     return np.column_stack(columns), labels

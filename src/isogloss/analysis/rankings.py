@@ -107,12 +107,12 @@ def rank_models(
             judged[group] = {
                 model: find_competence(part, mode=mode, settings=settings) for model, part in parts.items()
             }
-        known = judged[group] if chosen[name].competence else {}
-        weak = [model for model, competence in known.items() if competence.interpretable is False]
+        competences = judged[group] if chosen[name].competence else {}
+        weak = [model for model, competence in competences.items() if competence.interpretable is False]
         where = ", ".join(value for column, value in group if column != "dataset")
         if weak:
             notes.append(f"no rank by {short} ({where}), below the competence limit: {', '.join(sorted(weak))}")
-        notes += _other_limits(known, f"{short} ({where})")
+        notes += _other_limits(competences, f"{short} ({where})")
         kept = {model: part for model, part in parts.items() if model not in weak}
         rows += _rank_parts(kept, blank, settings=settings, notes=notes) if len(kept) > 1 else []
     if not rows:
@@ -166,8 +166,8 @@ def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSet
             why=f"{clusters} clusters; an interval needs {FEWEST_CLUSTERS}" if drawn is None else None,
         )
         if drawn is not None:
-            own = drawn[:, index]
-            first, last = float(np.mean(own == 1)), float(np.mean(own == len(names)))
+            values = drawn[:, index]
+            first, last = float(np.mean(values == 1)), float(np.mean(values == len(names)))
             row = replace(row, low=1 + len(above), high=len(names) - len(below), first=first, last=last)
         rows.append(row)
     return rows

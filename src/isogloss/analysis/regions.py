@@ -93,10 +93,10 @@ def coverage(items: Items) -> tuple[list[Coverage], tuple[str, ...]]:
     clusters: dict[str, set[str]] = {}
     regions: set[str] = set()
     for item in items:
-        own = item.tags.get(REGION) or ()
-        own = (own,) if isinstance(own, str) else own
-        regions.update(own)
-        for code in {code for name in own for code in countries_of(name) or ()}:
+        item_regions = item.tags.get(REGION) or ()
+        item_regions = (item_regions,) if isinstance(item_regions, str) else item_regions
+        regions.update(item_regions)
+        for code in {code for name in item_regions for code in countries_of(name) or ()}:
             ids.setdefault(code, set()).add(item.id)
             clusters.setdefault(code, set()).add(item.cluster or item.id)
     names = country_names()

@@ -38,12 +38,12 @@ def select(scored: Scored, where: Mapping[str, str]) -> Scored:
             raise UnknownName("column", column, group_columns(table.columns))
         several = isinstance(table.schema[column], pl.List)
         there = (table[column].explode() if several else table[column]).cast(pl.String).drop_nulls().unique()
-        known = {text.casefold(): text for text in there}
-        wanted = [value] if value.casefold() in known else [part.strip() for part in value.split(",")]
+        by_folded = {text.casefold(): text for text in there}
+        wanted = [value] if value.casefold() in by_folded else [part.strip() for part in value.split(",")]
         for part in wanted:
-            if part.casefold() not in known:
-                raise UnknownName(column, part, known.values())
-        values = [known[part.casefold()] for part in wanted]
+            if part.casefold() not in by_folded:
+                raise UnknownName(column, part, by_folded.values())
+        values = [by_folded[part.casefold()] for part in wanted]
         here = (
             pl.col(column).list.eval(pl.element().is_in(values)).list.any()
             if several
@@ -125,8 +125,8 @@ def _pair(tables: Sequence[pl.DataFrame], key: list[str]) -> tuple[list[pl.DataF
             f"Item '{row['id']}' is about '{row['category']}' on one side and '{row['category_right']}' on the other, "
             f"so equal ids are not equal items here; {OFFER}"
         )
-    own = {*ROW_SCHEMA, *WHO, *key, SHUFFLED, CONTROLLED, "role", "family", "prompt"}
-    columns = [name for name in tables[0].columns if name not in own]
+    reserved = {*ROW_SCHEMA, *WHO, *key, SHUFFLED, CONTROLLED, "role", "family", "prompt"}
+    columns = [name for name in tables[0].columns if name not in reserved]
     facts = both.select(*key, *columns)
     first = tables[0].join(facts.select(key), on=key, how="semi", nulls_equal=True)
     second = tables[1].drop([name for name in columns if name in tables[1].columns])

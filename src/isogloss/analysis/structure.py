@@ -212,10 +212,10 @@ def find_overlap(a: tuple[Array, Array], b: tuple[Array, Array], *, seed: int = 
     """
     if len(a[0]) < FEWEST_PAIRS or a[0].shape[1] != b[0].shape[1]:
         return None
-    own, other = _directions(a[0] - a[1]), _directions(b[0] - b[1])
+    first, other = _directions(a[0] - a[1]), _directions(b[0] - b[1])
     rng = np.random.default_rng(seed)
-    mixed = [_shared(own, _directions(b[0] - b[1][rng.permutation(len(b[1]))])) for _ in range(SHUFFLES)]
-    return Overlap(_shared(own, other), float(np.mean(mixed)))
+    mixed = [_shared(first, _directions(b[0] - b[1][rng.permutation(len(b[1]))])) for _ in range(SHUFFLES)]
+    return Overlap(_shared(first, other), float(np.mean(mixed)))
 
 
 def _directions(differences: Array) -> Array:

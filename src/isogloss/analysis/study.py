@@ -101,25 +101,25 @@ class Study:
     def measure(self, wanted: Measuring) -> Measures:
         """The measures of some metrics and groups; what was measured before, also with others, is not measured again."""
         key = ("measures", wanted.by, wanted.mode, wanted.settings)
-        known = self.memory.get(key) or self._inherited(key)
-        if known is not None and (chosen := _chosen(known, wanted.metrics)) is not None:
+        earlier = self.memory.get(key) or self._inherited(key)
+        if earlier is not None and (chosen := _chosen(earlier, wanted.metrics)) is not None:
             return chosen
         metrics, by = (None if names is None else list(names) for names in (wanted.metrics, wanted.by))
         measured = measure_with(wanted.settings, self.scores, metrics=metrics, by=by, mode=wanted.mode)
-        if known is None or wanted.metrics is None:
+        if earlier is None or wanted.metrics is None:
             self.memory[key] = (wanted.metrics is None, measured)
         return measured
 
     def _inherited(self, key: Hashable) -> tuple[bool, Measures] | None:
         """What the study that this one is a part of has measured, as far as it is about this one's data and languages."""
-        known = self.parent.memory.get(key) if self.parent is not None else None
-        if known is None or any(name in row.group for row in known[1] for name in OPTIONAL):
+        measured = self.parent.memory.get(key) if self.parent is not None else None
+        if measured is None or any(name in row.group for row in measured[1] for name in OPTIONAL):
             return None
         keys = set(self.scores.table.select("model", "dataset", "language").unique().iter_rows())
         rows = tuple(
-            row for row in known[1] if tuple(row.group[name] for name in ("model", "dataset", "language")) in keys
+            row for row in measured[1] if tuple(row.group[name] for name in ("model", "dataset", "language")) in keys
         )
-        return known[0], replace(known[1], rows=rows)
+        return measured[0], replace(measured[1], rows=rows)
 
     def narrow(self, tags: Sequence[str] = (), where: Mapping[str, str] | None = None) -> Study:
         """The part of the study in these languages and with these values of columns; all of it where nothing is chosen."""
@@ -135,8 +135,8 @@ class Study:
         if wanted:
             rows = scored.table.filter(pl.col("language").is_in(list(wanted)))
             if not rows.height:
-                known = ", ".join(sorted(scored.table["language"].unique()))
-                raise IsoglossError(f"None of the scores is in {', '.join(sorted(wanted))}; they are in {known}.")
+                tags_there = ", ".join(sorted(scored.table["language"].unique()))
+                raise IsoglossError(f"None of the scores is in {', '.join(sorted(wanted))}; they are in {tags_there}.")
             scored = replace(scored, table=rows)
         texts = tuple(table for run, table in zip(self.runs, self.texts, strict=False) if run in kept)
         inherits = set(where or ()) <= {"model", "dataset", "language"}
@@ -161,8 +161,8 @@ class Study:
         items = 0 if scored is None else scored.select("model", "dataset", "language", "id").n_unique()
         counts = {"scored item": items, "run": len(self.runs), "failure": len(self.failures)}
         counts["problem"] = len(self.problems)
-        shown = [f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count]
-        return f"Study({', '.join(shown) or 'no scores'})"
+        parts = [f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count]
+        return f"Study({', '.join(parts) or 'no scores'})"
 
     def __str__(self) -> str:
         unmeasured = ["Nothing was measured.", *(f"· {note}" for note in self.notes)]
@@ -251,13 +251,13 @@ def load_study(
         first = f" The first problem: {problems[0]}" if problems else " Run the same command again to resume."
         raise IsoglossError(f"None of the runs in {', '.join(map(str, paths))} has scores that can be read.{first}")
     readable, scored, items = zip(*loaded, strict=True)
-    known = {run.folder for run in readable}
+    loaded_folders = {run.folder for run in readable}
     return Study(
         join_scored(list(scored)),
         readable,
         problems=tuple(dict.fromkeys(problems)),
         texts=items if texts else (),
-        empty=tuple(run for run in chosen if run.folder not in known),
+        empty=tuple(run for run in chosen if run.folder not in loaded_folders),
     )
 
 
@@ -288,6 +288,6 @@ def failures_as_text(failures: Iterable[Failure]) -> str:
     lines = []
     for (model, why), group in groups.items():
         cells = [" ".join(filter(None, (failure.data, failure.language, failure.method))) for failure in group]
-        shown = ", ".join(dict.fromkeys(cells[:3])) + (f" and {len(cells) - 3} more" if len(cells) > 3 else "")
-        lines.append(": ".join(filter(None, (" ".join(filter(None, (model, shown))), why))))
+        listed = ", ".join(dict.fromkeys(cells[:3])) + (f" and {len(cells) - 3} more" if len(cells) > 3 else "")
+        lines.append(": ".join(filter(None, (" ".join(filter(None, (model, listed))), why))))
     return "\n".join(lines)

@@ -93,11 +93,11 @@ def _template_rows(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _measure(
-    contribution: Contribution, nothing: Measure, *, settings: IntervalSettings, bounds: tuple[float, float]
+    contribution: Contribution, blank: Measure, *, settings: IntervalSettings, bounds: tuple[float, float]
 ) -> Measure:
-    """`nothing` with the value, its interval and its counts."""
+    """`blank` with the value, its interval and its counts."""
     ends = find_interval(contribution, settings, bounds=bounds)
-    counted = replace(nothing, value=contribution.value, n=contribution.n, clusters=len(contribution.clusters))
+    counted = replace(blank, value=contribution.value, n=contribution.n, clusters=len(contribution.clusters))
     return replace(counted, low=ends.low, high=ends.high, why=ends.why)
 
 

@@ -59,8 +59,8 @@ def find_tradeoffs(
         drawn = np.concatenate([[side.evaluate(part) for side in aligned.sides] for part in weights], axis=1)
         plain = np.array([side.value for side in aligned.sides])
         for row in _tradeoffs(list(models), plain, drawn=drawn, where=where):
-            known = find_competence(models[row.model], mode=mode, settings=settings)
-            tradeoffs.append(replace(row, interpretable=known.interpretable))
+            competence = find_competence(models[row.model], mode=mode, settings=settings)
+            tradeoffs.append(replace(row, interpretable=competence.interpretable))
     return tradeoffs
 
 
@@ -69,7 +69,7 @@ def _tradeoffs(names: list[str], plain: Array, *, drawn: Array, where: tuple[str
     lms, ss = drawn[0::2], drawn[1::2]
     fairness = 100 - 2 * np.abs(ss - 50)
     shares = pareto_front(lms, fairness).mean(1)
-    own = pareto_front(plain[0::2, None], 100 - 2 * np.abs(plain[1::2, None] - 50))[:, 0]
+    on_front = pareto_front(plain[0::2, None], 100 - 2 * np.abs(plain[1::2, None] - 50))[:, 0]
     firsts = []
     for weight in WEIGHTS:
         merit = weight * lms + (1 - weight) * fairness
@@ -78,7 +78,7 @@ def _tradeoffs(names: list[str], plain: Array, *, drawn: Array, where: tuple[str
     for i, name in enumerate(names):
         values = float(plain[2 * i]), float(plain[2 * i + 1])
         first = tuple(float(share[i]) for share in firsts)
-        yield Tradeoff(name, *where, *values, bool(own[i]), float(shares[i]), first)
+        yield Tradeoff(name, *where, *values, bool(on_front[i]), float(shares[i]), first)
 
 
 def pareto_front(one: Array, two: Array) -> Array:

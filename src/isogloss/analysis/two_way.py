@@ -35,17 +35,17 @@ def find_two_way(
     sides = [contribute(metric, make_part(part.rows.with_columns(cluster=one))) for one in clusters]
     if any(side is None for side in sides):
         return Interval(None, None, KIND, "no item of the group has what this metric needs")
-    known = [side for side in sides if side is not None]
-    if max(abs(side.value - known[0].value) for side in known) > 1e-9 * max(1.0, abs(known[0].value)):
+    scatters = [side for side in sides if side is not None]
+    if max(abs(side.value - scatters[0].value) for side in scatters) > 1e-9 * max(1.0, abs(scatters[0].value)):
         return Interval(None, None, KIND, OF_CLUSTERS)
-    least = min(fewest(side) for side in known[:2])
+    least = min(fewest(side) for side in scatters[:2])
     if least < clusters_needed(metric.bounds):
         return Interval(None, None, KIND, too_few(least, bounds=metric.bounds))
-    estimates = [find_estimates(side, settings, bounds=metric.bounds) for side in known]
+    estimates = [find_estimates(side, settings, bounds=metric.bounds) for side in scatters]
     ends = [_ends(pieces) for pieces in zip(*estimates, strict=True)]
     if any(end is None for end in ends):
         return Interval(None, None, KIND, "there is no scatter to make an interval of")
-    pieces = known[0].pieces
+    pieces = scatters[0].pieces
     combine = pieces.combine if pieces else np.min
     low, high = (float(np.clip(combine([end[k] for end in ends if end]), *metric.bounds)) for k in (0, 1))
     return Interval(low, high, KIND)

@@ -51,8 +51,8 @@ def each_in(find: Callable[[Item, Language], str | None], explanation: str, *, s
     """The same for a function that also takes what is known of the item's language."""
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
-        known = {tag: languages.describe(tag) for tag in {item.language for item in items}}
-        messages = (find(item, known[item.language]) for item in items)
+        described = {tag: languages.describe(tag) for tag in {item.language for item in items}}
+        messages = (find(item, described[item.language]) for item in items)
         return ((index, message) for index, message in enumerate(messages) if message)
 
     return Check(find.__name__, severity, explanation, search)

@@ -44,14 +44,14 @@ def target_missing(item: Item) -> str | None:
 
 def wrong_script(item: Item, language: Language) -> str | None:
     """A sentence when most letters are of other scripts than the language is written in."""
-    own = SCRIPTS.get(language.script)
-    if own is None or item.language in SEVERAL_SCRIPTS:
+    pattern = SCRIPTS.get(language.script)
+    if pattern is None or item.language in SEVERAL_SCRIPTS:
         return None
     text = " ".join(texts(item)).replace(BLANK, " ")
-    if "LATIN" in own and text.isascii():
+    if "LATIN" in pattern and text.isascii():
         return None
     counts = Counter(script_of(letter) for letter in text if letter.isalpha())
-    others = Counter({name: count for name, count in counts.items() if name not in own})
+    others = Counter({name: count for name, count in counts.items() if name not in pattern})
     if 2 * others.total() <= counts.total():
         return None
     return f"is written in {others.most_common(1)[0][0].capitalize()} letters, not in those of '{item.language}'"
@@ -59,19 +59,19 @@ def wrong_script(item: Item, language: Language) -> str | None:
 
 def wrong_language(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
     """The items that are surely in another language than they say; not those whose script says so already."""
-    known: dict[str, tuple[str, bool]] = {}
+    identified: dict[str, tuple[str, bool]] = {}
     indexes, long_texts, expected = [], [], []
     for index, item in enumerate(items):
-        if item.language not in known:
-            own = item.language.split("-")[0]  # without region or script
-            known[item.language] = own, own in supported()
-        own, reliable = known[item.language]
+        if item.language not in identified:
+            tag = item.language.split("-")[0]  # without region or script
+            identified[item.language] = tag, tag in supported()
+        tag, reliable = identified[item.language]
         context = item.context.replace(BLANK, " ") if item.context else ""
         text = " ".join(dict.fromkeys([context, *[candidate.text for candidate in item.candidates]]))
         if reliable and len(text) >= ENOUGH_LETTERS and not wrong_script(item, languages.describe(item.language)):
             indexes.append(index)
             long_texts.append(text)
-            expected.append(own)
+            expected.append(tag)
     for position, guess in find_foreign(long_texts, expected):
         yield indexes[position], f"looks like '{guess}', not '{items[indexes[position]].language}'"
 

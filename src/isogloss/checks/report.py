@@ -58,9 +58,9 @@ def checks_as_text(results: Sequence[dict[str, Any]]) -> str:
         if result["severity"] in SEVERITIES[:2]:
             counts.update(result["targets"])
     if counts:
-        shown = ", ".join(f"{target} {count}" for target, count in counts.most_common(12))
+        listed = ", ".join(f"{target} {count}" for target, count in counts.most_common(12))
         more = f", … ({len(counts)} in all)" if len(counts) > 12 else ""
-        lines.append(f"targets with the most errors and warnings: {shown}{more}")
+        lines.append(f"targets with the most errors and warnings: {listed}{more}")
     lines += [f"{result['check']}: {result['note']}" for result in results if result["note"]]
     nothing = [result["check"] for result in results if not result["count"] and not result["note"]]
     if nothing:
@@ -70,9 +70,9 @@ def checks_as_text(results: Sequence[dict[str, Any]]) -> str:
 
 def problem_rows(items: Sequence[Item], problems: Sequence[Problem]) -> set[tuple[str, str]]:
     """The items, by id and language, that have at least one error or warning."""
-    known = {(item.id, item.language) for item in items}
+    keys = {(item.id, item.language) for item in items}
     flagged = {(problem.item, problem.language or "") for problem in problems if problem.severity in SEVERITIES[:2]}
-    return flagged & known
+    return flagged & keys
 
 
 def problems_by_target(items: Sequence[Item], problems: Sequence[Problem]) -> dict[str, int]:

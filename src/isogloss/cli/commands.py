@@ -35,7 +35,7 @@ def add_commands(app: typer.Typer, panel: str, *, functions: Mapping[str, Callab
             app.add_typer(function, name=name, rich_help_panel=panel)
         elif " " in name:
             group, _, inner = name.partition(" ")
-            named = [known.typer_instance for known in app.registered_groups if known.name == group]
+            named = [group_info.typer_instance for group_info in app.registered_groups if group_info.name == group]
             if named and named[0] is not None:
                 named[0].command(inner)(function)
         else:

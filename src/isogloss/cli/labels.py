@@ -109,8 +109,8 @@ def correct(
     from .. import label_library
     from ..reports.text.answers import corrected_grid
 
-    known = label_library.read_labels(labels)
-    result = label_library.correct(runs, known, verdict=verdict, by=options.split_names(by), within=within)
+    given_labels = label_library.read_labels(labels)
+    result = label_library.correct(runs, given_labels, verdict=verdict, by=options.split_names(by), within=within)
     options.show_table(output_format, result, grid=corrected_grid)
 
 
@@ -130,6 +130,8 @@ def bleeding(
     from .. import label_library
     from ..reports.text.annotators import known_grid
 
-    known = label_library.read_labels(labels)
-    result = label_library.bleeding(runs, known, metric=metric, place=place, where=where, by=options.split_names(by))
+    given_labels = label_library.read_labels(labels)
+    result = label_library.bleeding(
+        runs, given_labels, metric=metric, place=place, where=where, by=options.split_names(by)
+    )
     options.show_table(output_format, result, grid=known_grid)

@@ -167,14 +167,14 @@ def show_table(output_format: str, result: Any, *, grid: Callable[[Any], Any], *
     """Print a result in any format; `forms` are those that it has in its own way."""
     from ..reports.text.table import as_csv, as_latex, as_markdown
 
-    known: dict[str, Callable[[], Any]] = {
+    formats: dict[str, Callable[[], Any]] = {
         "text": lambda: str(result),
         "json": result.to_dict,
         "csv": lambda: as_csv(result, grid(result)),
         "latex": lambda: as_latex(grid(result)),
         "markdown": lambda: as_markdown(grid(result)),
     }
-    show(output_format, **known | forms)
+    show(output_format, **formats | forms)
 
 
 ServedModel = typer.Option(
@@ -254,8 +254,8 @@ def find_cluster(backend: str, **settings: Any) -> Cluster | None:
     from .. import registry
     from ..studies.run import Cluster
 
-    if backend not in (known := registry.names("executor")):
-        raise UnknownName("backend", backend, ("here", *known))
+    if backend not in (executors := registry.names("executor")):
+        raise UnknownName("backend", backend, ("here", *executors))
     registry.get("executor", backend)
     return Cluster(**stated)
 
@@ -316,8 +316,8 @@ def hide_types() -> None:
     """Show neither a type for a flag or an argument nor a range for a number."""
     option: Any = core.TyperOption
     argument: Any = core.TyperArgument
-    shown = getattr(option, "display_type_rich", lambda self, ctx: None)  # older versions of Typer lack it
-    option.display_type_rich = lambda self, ctx: None if self.is_flag else shown(self, ctx)
+    display_type = getattr(option, "display_type_rich", lambda self, ctx: None)  # older versions of Typer lack it
+    option.display_type_rich = lambda self, ctx: None if self.is_flag else display_type(self, ctx)
     option._get_number_range_help_str = lambda self: None
     argument.display_type_rich = lambda self, ctx: None
     argument._usage_display_name = _argument_in_usage

@@ -229,8 +229,8 @@ def _show_runs(path: Path, item: str | None, *, extremes: int | None, languages:
         rows = find_extremes(runs.in_languages(runs.find_runs(path), languages), extremes)
         options.show(output_format, text=lambda: extremes_as_text(rows), json=lambda: rows)
     else:
-        shown = inspect_item(path, item) if item else list_runs(path)
-        options.show(output_format, text=lambda: inspection_as_text(shown), json=lambda: shown)
+        view = inspect_item(path, item) if item else list_runs(path)
+        options.show(output_format, text=lambda: inspection_as_text(view), json=lambda: view)
 
 
 def list_known(
@@ -240,7 +240,7 @@ def list_known(
     """List data sets, methods, metrics, model families, translators, figures, languages or models."""
     if kind is None:
         facts: Any = {plural: _names(plural) for plural in KINDS}
-        lines = [f"{plural}: {', '.join(known)}" for plural, known in facts.items()]
+        lines = [f"{plural}: {', '.join(names)}" for plural, names in facts.items()]
     elif kind in KINDS:
         facts, lines = _describe(kind)
     else:
@@ -285,11 +285,11 @@ def _describe(kind: str) -> tuple[Any, list[str]]:
             for language in every
         ]
         return [language_facts(language) for language in every], lines
-    known = registry.load_all(PLUGINS.get(kind, "dataset"))
+    plugins = registry.load_all(PLUGINS.get(kind, "dataset"))
     if kind == "data":
-        return _describe_data(known)
-    titles = {name: getattr(plugin, "title", "") for name, plugin in known.items()}
-    needs = {name: f"\n    needs {plugin.needs}" for name, plugin in known.items() if kind == "figures"}
+        return _describe_data(plugins)
+    titles = {name: getattr(plugin, "title", "") for name, plugin in plugins.items()}
+    needs = {name: f"\n    needs {plugin.needs}" for name, plugin in plugins.items() if kind == "figures"}
     return titles, [f"{name}: {title}{needs.get(name, '')}".rstrip(": ") for name, title in titles.items()]
 
 

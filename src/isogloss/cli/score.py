@@ -273,13 +273,13 @@ def print_study(
     if output_format == "json":
         options.print_json((study_as_json(study) if study.measures else {}) | study.to_dict())
     elif study.measures:
-        shown = study.measures
+        measures = study.measures
         if headlines_only:
-            names = group_by(shown, lambda row: row.group["dataset"]).values()
+            names = group_by(measures, lambda row: row.group["dataset"]).values()
             kept = [name for rows in names for name in shown_metrics(dict.fromkeys(row.metric for row in rows))]
-            shown = keep_metrics(shown, kept)
-        text = measures_as_text(shown) + ("\n\n" + explain_measures(shown) if explain else "")
-        options.show_table(output_format, shown, grid=grid, text=lambda: text)
+            measures = keep_metrics(measures, kept)
+        text = measures_as_text(measures) + ("\n\n" + explain_measures(measures) if explain else "")
+        options.show_table(output_format, measures, grid=grid, text=lambda: text)
         if study.claims and output_format == "text":
             typer.echo(f"\n{study.claims}")
         say(f"\n{hint}")

@@ -47,19 +47,19 @@ def align_pairs(english: Items, other: Items) -> Items:
 
     The Japanese and Russian files have no ids, but the order of the English gender pairs.
     """
-    known = {item.id for item in english}
-    if all(item.id in known for item in other):
+    ids = {item.id for item in english}
+    if all(item.id in ids for item in other):
         return other
     renamed: dict[int, str] = {}
     for kind in {item.category for item in other}:
         names = [item.id for item in english if item.category == kind]
-        own = [item for item in other if item.category == kind]
-        if len(names) != len(own):
+        items = [item for item in other if item.category == kind]
+        if len(names) != len(items):
             raise IsoglossError(
                 f"The two files are not parallel: {len(names)} English pairs of '{kind}', "
-                f"but {len(own)} in {other[0].language}."
+                f"but {len(items)} in {other[0].language}."
             )
-        renamed |= {id(item): name for item, name in zip(own, names, strict=True)}
+        renamed |= {id(item): name for item, name in zip(items, names, strict=True)}
     rows = []
     for item in other:
         name = renamed[id(item)]
@@ -95,12 +95,12 @@ def write_pairs(items: Items, path: Path) -> Path:
 
 def occupation_pairs(language: str) -> Items:
     """Tmp: two templates, five pairs of gender words and all occupations, each a female and a male sentence."""
-    known = load_toml("tmp_templates.toml")
-    if language not in known and language in bundled_languages():
+    templates = load_toml("tmp_templates.toml")
+    if language not in templates and language in bundled_languages():
         return _template_pairs(language)
-    if language not in known:
-        raise UnknownName("language of the occupation templates", language, {*known, *bundled_languages()})
-    plan, rows = known[language], []
+    if language not in templates:
+        raise UnknownName("language of the occupation templates", language, {*templates, *bundled_languages()})
+    plan, rows = templates[language], []
     for number, template in enumerate(plan["template"], 1):
         for words, (male, female) in enumerate(plan["pairs"], 1):
             for job in load_toml("occupations.toml")["occupation"]:

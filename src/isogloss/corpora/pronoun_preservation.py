@@ -30,10 +30,10 @@ class Preservation:
 
 def count_preserved(corpus: Corpus) -> tuple[Preservation, Preservation]:
     """The he-sentences and the she-sentences of a corpus; those with both pronouns are left out."""
-    known = load_toml("pronouns.toml")
-    if corpus.language not in known:
-        raise UnknownName("language with pronouns", corpus.language, known)
-    forms = known[corpus.language]
+    pronouns = load_toml("pronouns.toml")
+    if corpus.language not in pronouns:
+        raise UnknownName("language with pronouns", corpus.language, pronouns)
+    forms = pronouns[corpus.language]
     counts = {"he": [0, 0], "she": [0, 0]}
     for pair in corpus.read():
         words = {word.lower().replace("’", "'").split("'")[0] for word in WORD.findall(pair.english)}

@@ -56,10 +56,10 @@ def read_lists(sources: Sequence[str]) -> tuple[WordList, WordList]:
     A file has one word, name or phrase per line; # begins a remark. The same name or word on both sides is refused.
     """
     if len(sources) == 1 and "=" not in sources[0]:
-        known = load_toml("other_lists.toml")
-        if sources[0] not in known:
-            raise UnknownName("word list", sources[0], known)
-        first, second = (make_list(group, words) for group, words in known[sources[0]].items())
+        lists = load_toml("other_lists.toml")
+        if sources[0] not in lists:
+            raise UnknownName("word list", sources[0], lists)
+        first, second = (make_list(group, words) for group, words in lists[sources[0]].items())
     elif len(sources) == 2:
         first, second = map(_read_list, sources)
     else:

@@ -154,7 +154,7 @@ RECOGNISED = (
 
 def recognise(columns: frozenset[str]) -> bool:
     """Whether a file has a context, a question, three answers and a label, or KoBBQ's samples or templates."""
-    return any(columns >= known for known in RECOGNISED)
+    return any(columns >= recognised for recognised in RECOGNISED)
 
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
@@ -190,8 +190,8 @@ def _layout(row: Mapping[str, Any], path: Path) -> Layout:
     columns, category = frozenset(row), str(row.get("category")).strip()
     name, layout = next(
         (name, layout)
-        for name, (own, layout) in LAYOUTS.items()
-        if own <= columns and (not layout.categories or category in layout.categories)
+        for name, (base, layout) in LAYOUTS.items()
+        if base <= columns and (not layout.categories or category in layout.categories)
     )
     if name == "BBQ" and language_in_name(path):
         return Layout("mbbq", layout.columns)
@@ -286,15 +286,15 @@ def _item(facts: Facts, *, dataset: str, language: str, control: bool) -> Item:
     polarity, condition = facts.polarity.removesuffix("ative"), facts.condition[:3]
     parts = [facts.category, facts.example, facts.template + facts.version, polarity, condition]
     name = "-".join([*parts, *([roles[facts.right]] if facts.right != facts.unknown else [])])
-    own = f"{name}~{CONTROL}" if control else name
+    item_id = f"{name}~{CONTROL}" if control else name
     biased = NONE if facts.target is None else TARGET if facts.polarity == "negative" else OTHER
     return Item(
-        id=own,
+        id=item_id,
         dataset=dataset,
         language=language,
         category=facts.category,
         candidates=tuple(
-            Candidate(f"{own}-{role}", role, text, correct=number == facts.right)
+            Candidate(f"{item_id}-{role}", role, text, correct=number == facts.right)
             for number, (role, text) in enumerate(zip(roles, facts.answers, strict=True))
         ),
         context=facts.context,

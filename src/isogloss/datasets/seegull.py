@@ -47,11 +47,11 @@ def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     templates = tomllib.loads(TEMPLATES.read_text(encoding="utf-8"))
     wordings = templates.get((tag or "").split("-")[0])
     if tag is None or wordings is None:
-        known = ", ".join(templates)
+        names = ", ".join(templates)
         raise BadData(
             path,
             None,
-            f"no sentences for the language '{tag}'. Its name says it: stereotypes_es-MX.csv. Known: {known}.",
+            f"no sentences for the language '{tag}'. Its name says it: stereotypes_es-MX.csv. Known: {names}.",
         )
     rows = [(line, row, split_pair(row)) for line, row in read_rows(path, bad)]
     identities = sorted({identity for _, _, (identity, _) in rows})

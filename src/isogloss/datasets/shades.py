@@ -106,8 +106,10 @@ def _items(path: Path, group: Mapping[str, Statement], *, tag: str, prefix: str,
         candidates = tuple(Candidate(f"{name}-{role}", role, text) for role, text in pair[: 2 if letter else 1])
         category = "+".join(several(original.cells.get("bias_type"))) or None
         cluster = original.index.split(".")[0]  # 7.1 says what 7 says in other words
-        own = _cell(group[letter], "templates", prefix=prefix)
-        other: dict[str, Tag] = {"contrast_template": own} if own and own != tags.get("template") else {}
+        template_cell = _cell(group[letter], "templates", prefix=prefix)
+        other: dict[str, Tag] = (
+            {"contrast_template": template_cell} if template_cell and template_cell != tags.get("template") else {}
+        )
         yield Item(name, "shades", tag, category, candidates, cluster=cluster, tags={**tags, **other})
 
 

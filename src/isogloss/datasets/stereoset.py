@@ -114,8 +114,8 @@ def _item(row: Mapping[str, Any], language: str | None, *, shared: Shared) -> It
 def _common(cells: tuple[Any, ...], language: str | None, *, shared: Shared) -> SharedColumns:
     """What many items have in common, made once for each combination of their task and their cells in FEW."""
     try:
-        if (known := shared.get(cells)) is not None:
-            return known
+        if (shared_fields := shared.get(cells)) is not None:
+            return shared_fields
     except TypeError:  # a cell that is no text, which is refused below
         pass
     task, row = cells[0], dict(zip(FEW, cells[1:], strict=True))

@@ -60,7 +60,7 @@ class ForeignAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFile:
-    """The answers of a file, the prompts without their statements by language and question, and what must be said.
+    """The answers of a file, the prompts without their statements by language and question, and caveats.
 
     `system_prompts` has the texts behind each name of a system prompt.
     """

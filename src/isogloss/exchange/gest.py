@@ -14,7 +14,7 @@ FIRST_OF_CAUSAL = 2  # a causal model's two wordings are the last two of a maske
 
 
 def read_differences(path: Path, items: Items) -> tuple[dict[str, float], Items, list[str]]:
-    """The score of each candidate, the items of the file's wordings, and what must be said.
+    """The score of each candidate, the items of the file's wordings, and caveats.
 
     Other files of the same model in the same folder hold its other wordings, and are read too.
     """

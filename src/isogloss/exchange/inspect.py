@@ -179,7 +179,7 @@ def read_choices(path: Path, items: Items, *, model: str | None = None) -> Score
 def _notes(
     samples: Sequence[Sample], outcomes: Mapping[str, Sequence[str]], *, labels: Mapping[str, int]
 ) -> Iterator[str]:
-    """What must be said: the outcomes, the preference for a label, and what the harness counted instead."""
+    """Caveats: the outcomes, the preference for a label, and what the harness counted instead."""
     counts = Counter(outcome for item_outcomes in outcomes.values() for outcome in item_outcomes)
     total = sum(counts.values())
     there = {role for sample in samples for role in sample.roles}

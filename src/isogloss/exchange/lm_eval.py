@@ -23,7 +23,7 @@ Text = tuple[str, str]
 
 
 def read_samples(path: Path, items: Items) -> tuple[dict[str, float], Items, list[str]]:
-    """The log-likelihood of each candidate that the file asks about, the items it covers, and what must be said.
+    """The log-likelihood of each candidate that the file asks about, the items it covers, and caveats.
 
     A candidate is known by its id where Isogloss wrote the file, else by its text: the two arguments of a request
     together, or the second alone after the item's context.

@@ -88,15 +88,15 @@ def find_encoding(head: bytes, language: str | None) -> str:
 
 def _likelihood(text: str, group: str) -> float:
     """The share of the letters beyond ASCII that are usual there: no capital in a word, no Greek letter beside a Latin one."""
-    own = LETTERS.get(group)
+    letters = LETTERS.get(group)
     odd = fitting = 0
     for before, letter, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
         if letter > "\x7f":
             odd += 1
             if letter in QUOTES:
                 fitting += 1
-            elif own is not None:
-                fitting += letter.lower() in own and not (letter.isupper() and before.islower())
+            elif letters is not None:
+                fitting += letter.lower() in letters and not (letter.isupper() and before.islower())
             else:
                 fitting += _is_letter_of(letter, group) and not LATIN.search(before + after)
     return fitting / odd if odd else 0.0

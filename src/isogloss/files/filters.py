@@ -87,9 +87,9 @@ def _condition(name: str, wanted: Sequence[str], *, items: Items) -> Condition:
     name, wanted = unicodedata.normalize("NFC", name), [unicodedata.normalize("NFC", value) for value in wanted]
     column = name.rstrip("! ").strip()
     column = SYNONYMS.get(column, column)
-    known = [*COLUMNS, *{tag for item in items for tag in item.tags}]
-    if column not in known:
-        raise UnknownName("column", column, known)
+    columns = [*COLUMNS, *{tag for item in items for tag in item.tags}]
+    if column not in columns:
+        raise UnknownName("column", column, columns)
     there = {value.casefold(): value for item in items for value in values_of(item, column)}
     for value in wanted:
         if value.casefold() not in there:

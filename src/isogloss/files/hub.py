@@ -190,8 +190,8 @@ def _data_sentence(error: Exception, source: str, *, name: str) -> str:
     if "gated dataset" in message:
         return gated_access_hint(name)
     if "Config name is missing" in message:
-        known = message.partition("[")[2].partition("]")[0].replace("'", "")
-        return f"The data set '{name}' has several configurations. Give one of them as hf:{name}:NAME. Known: {known}."
+        names = message.partition("[")[2].partition("]")[0].replace("'", "")
+        return f"The data set '{name}' has several configurations. Give one of them as hf:{name}:NAME. Known: {names}."
     sentence = explain(error, name, page=data_page(name))
     reason = message.split("\n")[0][:160].rstrip(".") or type(error).__name__
     return sentence or f"The data set '{source.removeprefix(PREFIX)}' cannot be read from the hub: {reason}."

@@ -43,9 +43,9 @@ def overview_as_text(overview: dict[str, Any]) -> str:
     """The overview for a terminal."""
     lines = [f"{overview['items']} items, {overview['candidates']} candidates"]
     for name, counts in overview["counts"].items():
-        shown = ", ".join(f"{value} {count}" for value, count in list(counts.items())[:12])
+        listed = ", ".join(f"{value} {count}" for value, count in list(counts.items())[:12])
         more = f", … ({len(counts)} in all)" if len(counts) > 12 else ""
-        lines.append(f"{name}: {shown}{more}")
+        lines.append(f"{name}: {listed}{more}")
     sizes = overview["characters"]
     lines.append(f"duplicate contexts: {overview['duplicate_contexts']}")
     lines.append(

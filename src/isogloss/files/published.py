@@ -124,17 +124,17 @@ def _by_hand(source: Source, files: Sequence[SourceFile]) -> str:
 def _from_folder(source: Source, language: str, *, folder: Path) -> list[Path]:
     """The files copied from a mirror folder: under their own names, or in any layout with the known content."""
     files = [file for file in source.files if file.language == language]
-    own = source.folder(language)
-    own.mkdir(parents=True, exist_ok=True)
+    inner_file = source.folder(language)
+    inner_file.mkdir(parents=True, exist_ok=True)
     places = (folder / source.name / language, folder / source.name, folder)
     named = next(filter(None, (_named(place, files) for place in places)), None) or _same_bytes(folder, files)
     if named:
-        stored = [own / (file.name + (".gz" if path.suffix == ".gz" else "")) for path, file in named]
+        stored = [inner_file / (file.name + (".gz" if path.suffix == ".gz" else "")) for path, file in named]
         copies = [(Path(shutil.copyfile(pair[0], copy)), pair[1]) for pair, copy in zip(named, stored, strict=True)]
         return _accept(source, language, pairs=copies, origin=str(folder))
     for paths in _groups(folder, source, language=language):
         if _read(source, paths, language=language) == source.contents.get(language):
-            copied = [Path(shutil.copyfile(path, own / path.name)) for path in paths]
+            copied = [Path(shutil.copyfile(path, inner_file / path.name)) for path in paths]
             return _check(source, language, paths=copied, origin=str(folder))
     names = " and ".join(file.name for file in files[:4])
     raise IsoglossError(

@@ -37,12 +37,12 @@ _READING: ContextVar[Reading | None] = ContextVar("reading", default=None)
 
 def state_reading(columns: Mapping[str, str], *, reader: str | None = None, encoding: str | None = None) -> Reading:
     """How a user wants files to be read; `encoding` and `reader` may be given among the columns, as in `columns`."""
-    own = {name: theirs for name, theirs in columns.items() if name not in ("encoding", "reader")}
-    for theirs in (values := list(own.values())):
+    renamed = {name: theirs for name, theirs in columns.items() if name not in ("encoding", "reader")}
+    for theirs in (values := list(renamed.values())):
         if values.count(theirs) > 1:
             raise IsoglossError(f"Two columns are read from '{theirs}'. Name each column of the file once.")
     codec = columns.get("encoding") or encoding
-    return Reading(own, check_encoding(codec) if codec else None, columns.get("reader") or reader)
+    return Reading(renamed, check_encoding(codec) if codec else None, columns.get("reader") or reader)
 
 
 @contextmanager

@@ -117,8 +117,8 @@ def _read_source(source: str | Path, wanted: list[str], *, stated: Reading, skip
     rows: list[Item] = []
     seen: set[Key] = set()
     with noting_changes() as changed:
-        for dataset, path, known in (files := _files(str(source), wanted)):
-            tag = known or language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
+        for dataset, path, preset in (files := _files(str(source), wanted)):
+            tag = preset or language_in_name(path) or (wanted[0] if len(wanted) == 1 else None)
             reading = replace(stated, language=tag) if dataset is None else Reading(language=tag)
             reading = replace(reading, dataset=own_name(path)) if os.path.isfile(source) else reading
             with reading_as(reading):
@@ -168,10 +168,10 @@ def parse_rows(
 
     Where a row of a user's own file names no data set, the file does.
     """
-    own = current().dataset
+    dataset = current().dataset
     for line, row in fill_columns(path, read_rows(path, bad), category=category):
         try:
-            yield make(row if own is None or row.get("dataset") else row | {"dataset": own})
+            yield make(row if dataset is None or row.get("dataset") else row | {"dataset": dataset})
         except ValueError as error:
             bad(BadData(path, line, str(error)))
 
@@ -266,8 +266,8 @@ def _files(source: str, wanted: list[str]) -> Files:
 
 def offered(source: str, wanted: Sequence[str]) -> Sequence[str]:
     """Those of some languages that published data has; all of them if it has none, or if the source is of another kind."""
-    known = find_source(source)
-    return [tag for tag in wanted if known and tag in known.languages] or wanted
+    source_of_name = find_source(source)
+    return [tag for tag in wanted if source_of_name and tag in source_of_name.languages] or wanted
 
 
 def _published(source: Source, wanted: list[str]) -> Files:
@@ -309,11 +309,11 @@ def recognise(path: Path) -> Dataset:
     if suffix(path) == ".toml":
         return registry.get("dataset", "templates")  # type: ignore[no-any-return]
     columns = _columns(path)
-    known = registry.load_all("dataset")
-    for dataset in known.values():
+    datasets = registry.load_all("dataset")
+    for dataset in datasets.values():
         if dataset.recognise(columns):
             return dataset  # type: ignore[no-any-return]
-    raise BadData(path, None, describe_nearest(columns, known))
+    raise BadData(path, None, describe_nearest(columns, datasets))
 
 
 def _columns(path: Path) -> frozenset[str]:

@@ -63,7 +63,7 @@ def plain_values(path: Path, node: yaml.Node) -> Any:
                 raise ValueError
             return number
         except ValueError as error:
-            shown = node.value[:20] + "…" * (len(node.value) > 20)
+            text = node.value[:20] + "…" * (len(node.value) > 20)
             line = node.start_mark.line + 1
-            raise BadData(path, line, f"'{shown}' is not a number that can be read.") from error
+            raise BadData(path, line, f"'{text}' is not a number that can be read.") from error
     return str(node.value)

@@ -132,6 +132,7 @@ class Metric:
     * `competence` says whether it means anything only where a model is competent; `limit` makes it a measure of that.
     * `origin` explains it, `meaning` says it in a sentence. `above` and `below` are what a model does whose value is on
       that side of neutral.
+    * `notes` says what readers of its corrected values need to know about the rows that they come from.
     * `per_class` says that clusters are classes, so that the value depends on what they are.
     * `not_mean` says what it is where it is not a mean over items; changes, plans and stopping rules need a mean.
     """
@@ -160,6 +161,7 @@ class Metric:
     meaning: str = ""
     above: str = ""
     below: str = ""
+    notes: Callable[[pl.DataFrame], list[str]] = lambda rows: []
     per_class: bool = False
     not_mean: str = ""
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -96,6 +97,18 @@ def crows_part(rows: pl.DataFrame, *, mode: str, direction: str) -> Contribution
 def has_direction(rows: pl.DataFrame, direction: str) -> bool:
     """Whether the rows are pairs, some of them of that direction."""
     return is_task(rows, "pair") and "direction" in rows.columns and direction in rows["direction"].unique()
+
+
+def direction_metric(direction: str, **fields: Any) -> Metric:
+    """The CrowS-Pairs score over the pairs of one direction."""
+    return pair_metric(
+        citation="Nangia et al. (2020)",
+        contribute=lambda rows, mode: crows_part(rows, mode=mode, direction=direction),
+        quantity="shared",
+        fits=lambda rows: has_direction(rows, direction),
+        origin=ROUNDED_PART,
+        **fields,
+    )
 
 
 # ---- contrasts

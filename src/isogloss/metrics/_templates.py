@@ -10,7 +10,7 @@ import polars as pl
 from ..errors import IsoglossError
 from ..items import group_by
 from ..stats.resampling import Array
-from . import Contribution, Metric, from_values
+from . import Contribution, Metric, Origin, from_values
 from ._pairs import ITEM, is_task
 
 unevenness_metric = partial(Metric, bounds=(0, float("inf")), neutral=0, swap="same")
@@ -135,3 +135,12 @@ def mean_over_wordings(rows: pl.DataFrame, number: Callable[[Array], float]) -> 
 def has_wordings(rows: pl.DataFrame) -> bool:
     """Whether the rows are templates of which a set has several wordings."""
     return is_templates(rows) and "set" in rows.columns and rows["cluster"].n_unique() > rows["set"].n_unique()
+
+
+wording_metric = partial(
+    fraction_metric,
+    citation="after BehnamGhader and Milios (2022), sections 5 and 6",
+    fits=has_wordings,
+    better="lower",
+    origin=Origin(code="There is none: the metric is ours.", ours="As defined; both modes are the same."),
+)

@@ -5,7 +5,7 @@ import polars as pl
 from ..chat.answer_rows import AGREE, DISAGREE
 from ..chat.readings import YES
 from . import Contribution, Origin
-from ._answers import answer_metric, favour_share, of_prompts, verdict_share
+from ._answers import answer_metric, favour_share, of_prompts, prompt_notes, verdict_share
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
@@ -29,5 +29,6 @@ metric = answer_metric(
         ours="Siding with the statement: yes to agreeing and no to disagreeing; the mode paper averages yes over all three prompts.",
         modes="yes averaged over all three prompts, as published",
     ),
+    notes=prompt_notes,
     order=51,
 )

@@ -22,11 +22,11 @@ def _counterparts(rows: pl.DataFrame) -> dict[str, str]:
     """For each item of a periphrasis, the item of the demonym: the same wording and concept."""
     columns = ["id", "set", "wording", "concept", "periphrasis_of"]
     table = rows.select(columns).unique(maintain_order=True)
-    known = {(s, w, c): name for name, s, w, c, _ in table.iter_rows()}
+    names = {(s, w, c): name for name, s, w, c, _ in table.iter_rows()}
     return {
-        name: known[source, wording, concept]
+        name: names[source, wording, concept]
         for name, _, wording, concept, source in table.iter_rows()
-        if source is not None and (source, wording, concept) in known
+        if source is not None and (source, wording, concept) in names
     }
 
 

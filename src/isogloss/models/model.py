@@ -98,7 +98,7 @@ DEFAULT_LOADING = Loading()
 
 
 def notes_on(info: ModelInfo, language: str, *, called: str | None = None) -> list[str]:
-    """What must be said with the model's numbers in a language; `called` is what a study calls the model."""
+    """The caveats of the model's numbers in a language; `called` is what a study calls the model."""
     name = called or info.name
     notes = [f"{name}: {note}" for note in info.notes]
     claimed = {tag.split("-")[0] for tag in info.languages}

@@ -95,7 +95,7 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
 
 
 def card_notes(folder: Path) -> tuple[str, ...]:
-    """What must be said with the numbers of the model in a folder, by its card."""
+    """The caveats that the card of a model in a folder gives for its numbers."""
     try:
         with (folder / "README.md").open(encoding="utf-8") as card:
             text = card.read(LONGEST_CARD)

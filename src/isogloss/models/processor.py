@@ -59,7 +59,7 @@ class FormatSupport:
 
 
 def prepare(dtype: str, *, device: str = "cpu") -> tuple[str, ...]:
-    """Make a number format safe to use in this process; what must be said about it. Refuses one that cannot be used."""
+    """Make a number format safe to use in this process; returns its caveats. Refuses one that cannot be used."""
     if device != "cpu" or dtype == "float32":
         return ()
     verdict = judge(dtype)

@@ -132,7 +132,8 @@ def evaluate_head(
     others = {key: (outcome == labels).astype(np.float64) for key, outcome in predictions.items()}
     languages = {tag: (rows["language"] == tag).to_numpy() for tag in sorted(rows["language"].unique())}
     by_language = {
-        tag: mean_by_article(right[own], rows.filter(own)["article"].to_list()) for tag, own in languages.items()
+        tag: mean_by_article(right[rows_of_language], rows.filter(rows_of_language)["article"].to_list())
+        for tag, rows_of_language in languages.items()
     }
     return HeadTest(
         model.info.name,

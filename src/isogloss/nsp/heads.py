@@ -235,9 +235,13 @@ def import_head(model: str, weights: Path, *, out: Path) -> None:
     if rows > len(core.get_input_embeddings().weight):
         scorer.net.resize_token_embeddings(rows, mean_resizing=False)
     for name, tensor in core.state_dict().items():
-        known = parts[CORE].get(name)
-        if known is not None and name.endswith(EMBEDDINGS) and len(known) < len(tensor):  # ours has a row for padding
-            parts[CORE][name] = torch.cat([known, known.mean(0, keepdim=True).expand(len(tensor) - len(known), -1)])
+        core_weights = parts[CORE].get(name)
+        if (
+            core_weights is not None and name.endswith(EMBEDDINGS) and len(core_weights) < len(tensor)
+        ):  # ours has a row for padding
+            parts[CORE][name] = torch.cat(
+                [core_weights, core_weights.mean(0, keepdim=True).expand(len(tensor) - len(core_weights), -1)]
+            )
     try:
         lost = core.load_state_dict(parts[CORE], strict=False)
         if scorer.head is not None:

@@ -98,24 +98,24 @@ def split_articles(store: SentenceStore, shares: Shares) -> dict[tuple[str, str]
     languages, draws = np.asarray(store.languages), np.asarray(store.draws)
     articles: dict[tuple[str, str], Index] = {}
     for number, tag in enumerate(store.tags):
-        own = np.flatnonzero(languages == number)
-        if len(own) == 1:
+        indices = np.flatnonzero(languages == number)
+        if len(indices) == 1:
             raise IsoglossError(
                 f"There is a single article in '{tag}' with two sentences or more. A negative is a sentence of a different "
                 "article: give more articles, with a blank line between them."
             )
-        if len(own) < FEWEST * len(wanted):
+        if len(indices) < FEWEST * len(wanted):
             raise IsoglossError(
-                f"There are only {len(own)} articles in '{tag}' with two sentences or more; {', '.join(wanted)} need "
+                f"There are only {len(indices)} articles in '{tag}' with two sentences or more; {', '.join(wanted)} need "
                 f"{FEWEST} each. Give more articles, or use `options={{'validation': '0', 'test': '0'}}`."
             )
-        own = own[np.argsort(draws[own], kind="stable")]
+        indices = indices[np.argsort(draws[indices], kind="stable")]
         start = 0
         for split in reversed(wanted):
-            left = len(own) - start
+            left = len(indices) - start
             most = left - FEWEST * wanted.index(split)  # those that come later need some too
-            size = left if split == wanted[0] else min(max(FEWEST, round(shares.of(split) * len(own))), most)
-            articles[tag, split] = np.sort(own[start : start + size])
+            size = left if split == wanted[0] else min(max(FEWEST, round(shares.of(split) * len(indices))), most)
+            articles[tag, split] = np.sort(indices[start : start + size])
             start += size
     return articles
 

@@ -112,14 +112,14 @@ def read_training_settings(texts: Mapping[str, str], settings: TrainingSettings)
 def check_settings(settings: TrainingSettings) -> None:
     """Refuse settings that cannot work, before a model is opened."""
     rates = settings.rates
-    for kind, name, known in (
+    for kind, name, allowed in (
         ("precision", settings.precision, PRECISIONS),
         ("optimizer", settings.optimizer, OPTIMIZERS),
         ("schedule", SCHEDULES[0] if rates.schedule is None else rates.schedule, SCHEDULES),
         *(("tracker", name, REPORTERS) for name in settings.report_to),
     ):
-        if name not in known:
-            raise IsoglossError(f"No {kind} named '{name}'. Known: {', '.join(known)}.")
+        if name not in allowed:
+            raise IsoglossError(f"No {kind} named '{name}'. Known: {', '.join(allowed)}.")
     if rates.schedule == "constant" and rates.cycles > 1:
         raise IsoglossError("A constant schedule has no cycles. Leave out cycles, or use schedule=cosine.")
     if min(rates.core or 0.0, rates.head) < 0:

@@ -74,7 +74,7 @@ def card_as_text(card: dict[str, Any]) -> str:
     """The card for people."""
     settings, splits = card["settings"], card["data"]["splits"]
     accuracy = card["accuracy"]
-    shown = str(Accuracy(**accuracy)) if accuracy else "not tested"
+    accuracy_text = str(Accuracy(**accuracy)) if accuracy else "not tested"
     tested = f" on {accuracy['n']:,} pairs of {accuracy['articles']:,} unseen articles" if accuracy else ""
     rates, lora = settings["rates"], settings["lora"]
     core = f"LoRA of rank {lora['rank']} in {lora['layers'] or 'all'} layers" if lora else "the whole network"
@@ -82,7 +82,7 @@ def card_as_text(card: dict[str, Any]) -> str:
     lines = [
         f"# {card['base']['name']} with a next-sentence head",
         "",
-        f"* Accuracy: {shown}{tested}; half of the pairs are true, so guessing gives 50 %.",
+        f"* Accuracy: {accuracy_text}{tested}; half of the pairs are true, so guessing gives 50 %.",
         f"* Base: {card['base']['name']} ({card['base']['type']}); trained: {core}, "
         f"{card['trained_parameters']:,} parameters.",
         f"* Data: {splits['train']['pairs']:,} training pairs in {', '.join(card['languages'])} from "

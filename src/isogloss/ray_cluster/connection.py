@@ -37,13 +37,13 @@ def connected(cluster: Cluster) -> Iterator[Any]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # Ray's own lines would drown the table
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
-    own = {} if cluster.address else {"include_dashboard": False, "object_store_memory": OBJECT_STORE}
+    options = {} if cluster.address else {"include_dashboard": False, "object_store_memory": OBJECT_STORE}
     try:
         host, colon, port = (cluster.address or "").removeprefix("ray://").rpartition(":")
         if colon and port.isdigit():  # raises at once where nobody listens; Ray would wait for minutes
             socket.create_connection((host, int(port)), timeout=10).close()
         with _ended_by_sigterm():
-            ray.init(cluster.address or "local", **quiet, **own)
+            ray.init(cluster.address or "local", **quiet, **options)
     except Exception as error:  # Ray has many kinds
         where = f"No Ray cluster answers at {cluster.address}" if cluster.address else "Ray cannot be started here"
         raise IsoglossError(f"{where} ({last_line(error)}).") from error

@@ -119,7 +119,7 @@ def model_kinds(runs: Iterable[Run], facts: Facts | None = None) -> dict[str, st
             kinds[model] = MULTILINGUAL if len(tags) > 1 or MULTILINGUAL in tags else MONOLINGUAL
         else:
             kinds.setdefault(model, OTHER)
-    stated = {model: known[MULTILINGUAL] for model, known in (facts or {}).items() if MULTILINGUAL in known}
+    stated = {model: fact[MULTILINGUAL] for model, fact in (facts or {}).items() if MULTILINGUAL in fact}
     return kinds | {model: _by_fact(value) for model, value in stated.items()}
 
 
@@ -142,9 +142,9 @@ def plane_points(rows: Iterable[Measure]) -> dict[str, list[Point]]:
     Too few clusters for an interval make no point; published values, which have none either, do.
     """
     measured = [row for row in without_task(rows) if row.metric in PLANE and row.value is not None]
-    shown = [row for row in measured if row.low is not None or not row.why]
+    placed = [row for row in measured if row.low is not None or not row.why]
     points = [
-        {row.metric: row for row in own} for own in group_by(shown, lambda row: tuple(row.group.values())).values()
+        {row.metric: row for row in own} for own in group_by(placed, lambda row: tuple(row.group.values())).values()
     ]
     return group_by((point for point in points if len(point) == len(PLANE)), lambda point: point["ss"].group["dataset"])
 
@@ -220,5 +220,5 @@ def worldwide(table: pl.DataFrame) -> pl.Series:
 
     every = set(country_names())
     cells = [(cell,) if isinstance(cell, str) else cell or () for cell in table[REGION].to_list()]
-    known = {name: set(countries_of(name) or ()) >= every for name in {name for cell in cells for name in cell}}
-    return pl.Series("worldwide", [any(known[name] for name in cell) for cell in cells], dtype=pl.Boolean)
+    covered = {name: set(countries_of(name) or ()) >= every for name in {name for cell in cells for name in cell}}
+    return pl.Series("worldwide", [any(covered[name] for name in cell) for cell in cells], dtype=pl.Boolean)

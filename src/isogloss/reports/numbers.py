@@ -88,8 +88,8 @@ def short(row: Measure) -> str:
 
 def number_format(metric: str) -> NumberFormat:
     """How the values of a metric are written; shares of terms and other numbers that are no metric have two digits."""
-    known = find_metric(metric)
-    return NumberFormat() if known is None else known.numbers
+    plugin = find_metric(metric)
+    return NumberFormat() if plugin is None else plugin.numbers
 
 
 def ends(row: Measure) -> str:
@@ -185,11 +185,11 @@ def merge_notes(notes: Iterable[str]) -> list[str]:
     languages_of: dict[tuple[str, str], list[str]] = {}
     for note in dict.fromkeys(notes):
         model, unsupported, rest = note.partition(f" {UNSUPPORTED_LANGUAGE} ")
-        language, _, known = rest.partition(", ")
-        languages_of.setdefault((model, known), []).extend([language] if unsupported else [])
+        language, _, models = rest.partition(", ")
+        languages_of.setdefault((model, models), []).extend([language] if unsupported else [])
     return [
-        f"{model} {UNSUPPORTED_LANGUAGE} {', '.join([*tags, known] if known else tags)}" if tags else model
-        for (model, known), tags in languages_of.items()
+        f"{model} {UNSUPPORTED_LANGUAGE} {', '.join([*tags, models] if models else tags)}" if tags else model
+        for (model, models), tags in languages_of.items()
     ]
 
 

@@ -1,4 +1,4 @@
-"""Tests of hypotheses: is a difference more than chance, over how many comparisons, and what could have been seen?"""
+"""Tests of hypotheses: is a difference more than chance, over how many comparisons, and how small a difference could be detected?"""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

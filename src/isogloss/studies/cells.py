@@ -74,7 +74,7 @@ class CellResult:
 
 @dataclass(frozen=True)
 class Cell:
-    """The items of one data set in one language, under one method with its options; `notes` must be said with it.
+    """The items of one data set in one language, under one method with its options; `notes` are shown with its numbers.
 
     Clusters are scored in a random order that a seed and their names decide, so that the first parts are a random sample of
     clusters, the same for all models and languages. With `order` as `item`, they are a random sample of items. `labels` are columns that all its scores share: `model`, when a study calls the model by another name than its
@@ -109,24 +109,8 @@ class Cell:
 
     @cached_property
     def parts(self) -> tuple[tuple[Item, ...], ...]:
-        """The items in parts of whole clusters; a part is scored, written and resumed as one.
-
-        A part has at most `part_size` candidates, and so has each piece of a cluster that is larger.
-        """
-        most, size = self.part_size or self.method.part, 0
-        parts: list[list[Item]] = [[]]
-        for cluster in order_units(self.items, self.order):
-            whole = sum(len(item.candidates) for item in cluster)
-            if parts[-1] and size + whole > most:
-                parts.append([])
-                size = 0
-            for item in cluster:
-                if parts[-1] and size + len(item.candidates) > most:
-                    parts.append([])
-                    size = 0
-                parts[-1].append(item)
-                size += len(item.candidates)
-        return tuple(map(tuple, parts))
+        """The items in parts of whole clusters; a part is scored, written and resumed as one."""
+        return cut_parts(self.items, self.part_size or self.method.part, order=self.order)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -154,6 +138,24 @@ def order_units(items: Iterable[Item], unit: str = CLUSTER) -> list[list[Item]]:
     units = group_by(items, cluster_of if unit == CLUSTER else lambda item: item.id)
     drawn = {name: hashlib.sha256(f"{ORDER_SEED} {name}".encode()).hexdigest() for name in units}
     return [units[name] for name in sorted(units, key=drawn.__getitem__)]
+
+
+def cut_parts(items: Iterable[Item], most: int, *, order: str = CLUSTER) -> tuple[tuple[Item, ...], ...]:
+    """The items in parts of at most `most` candidates; only a cluster that is larger stands in several parts."""
+    parts: list[list[Item]] = [[]]
+    size = 0
+    for cluster in order_units(items, order):
+        whole = sum(len(item.candidates) for item in cluster)
+        if parts[-1] and size + whole > most:
+            parts.append([])
+            size = 0
+        for item in cluster:
+            if parts[-1] and size + len(item.candidates) > most:
+                parts.append([])
+                size = 0
+            parts[-1].append(item)
+            size += len(item.candidates)
+    return tuple(map(tuple, parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +359,7 @@ def score_units(
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """What a unit of work is scored with: the model, the size of its batches, who is told, and the journal."""
+    """What a unit of work is scored with: the model, the size of its batches, where progress goes, and the journal."""
 
     model: Model
     token_budget: int | None = None

@@ -117,8 +117,8 @@ def _forecast_scoring(planned: Sequence[Cell], model: Model, *, running: Running
     rate = _try(model, batches, budget=budget) if batches else None
     rows = []
     for cell, info, written, count in zip(planned, infos, done, counts, strict=True):
-        known = rate and not is_alone(cell, model)
-        seconds = count.seconds + count.read / rate if rate and known else (0.0 if not count.read else None)
+        timed = rate and not is_alone(cell, model)
+        seconds = count.seconds + count.read / rate if rate and timed else (0.0 if not count.read else None)
         rows.append(_forecast(info, len(written), count=count, seconds=seconds))
     return rows
 
@@ -158,14 +158,14 @@ def _try(model: Model, batches: Sequence[list[Any]], *, budget: int) -> float:
 
 def _forecast(info: dict[str, Any], done: int, *, count: QuestionCount, seconds: float | None) -> Forecast:
     """What is left of a cell, with what its `run.json` says."""
-    known = {name: info[name] for name in ("model", "dataset", "language", "method", "items", "parts")}
+    fields = {name: info[name] for name in ("model", "dataset", "language", "method", "items", "parts")}
     left = {name: getattr(count, name) for name in KEPT}
-    return Forecast(**known, **left, done=done, seconds=None if seconds is None else round(seconds, 6))
+    return Forecast(**fields, **left, done=done, seconds=None if seconds is None else round(seconds, 6))
 
 
 def forecasts_as_text(rows: Sequence[Forecast]) -> str:
     """The forecasts for a terminal, with a sum below."""
-    shown = [
+    cells = [
         [
             *(row.model, row.dataset, row.language, row.method, str(row.items), f"{row.done}/{row.parts}"),
             *(str(getattr(row, name)) for name in COUNTS),
@@ -173,9 +173,9 @@ def forecasts_as_text(rows: Sequence[Forecast]) -> str:
         ]
         for row in rows
     ]
-    known = [row.seconds for row in rows if row.seconds is not None]
-    total = f", about {duration(sum(known))}" if len(known) == len(rows) else ""
+    seconds = [row.seconds for row in rows if row.seconds is not None]
+    total = f", about {duration(sum(seconds))}" if len(seconds) == len(rows) else ""
     sums = [sum(getattr(row, name) for row in rows) for name in ("items", *COUNTS)]
     remark = "{} cells, {} items, {} questions, {} of them unique, {} tokens, {} to read".format(len(rows), *sums)
     heading = ["model", "dataset", "language", "method", "items", "parts", *COUNTS, "time"]
-    return as_text(Grid(heading, shown, 4, (remark + total,)))
+    return as_text(Grid(heading, cells, 4, (remark + total,)))

@@ -261,11 +261,11 @@ def _first_error(path: Path, node: yaml.Node, *, error: ValidationError) -> BadD
     last = str(first["loc"][-1]) if first["loc"] else ""
     if first["type"] in UNKNOWN_KEY:
         kind = next((ENTRIES[part] for part in reversed(first["loc"][:-1]) if part in ENTRIES), StudyFile)
-        known = sorted(kind.model_fields if issubclass(kind, BaseModel) else kind.__dataclass_fields__)
+        fields = sorted(kind.model_fields if issubclass(kind, BaseModel) else kind.__dataclass_fields__)
         above = at.rpartition(", ")[0]
         parent = f"{above}: " if above else ""
         return BadData(
-            path, line, f"{parent}no key named '{last}'.{_near(last, known)} Known: {list_known(last, known)}."
+            path, line, f"{parent}no key named '{last}'.{_near(last, fields)} Known: {list_known(last, fields)}."
         )
     message = str(first["msg"]).removeprefix("Value error, ")
     problem = PROBLEMS.get(first["type"], f"{message[:1].lower()}{message[1:]}.").replace("{}", last)

@@ -358,20 +358,20 @@ def _study_cells(
                     lacking.append(Failure(str(model.label), reading.name, tag, method.name, reading.lacking[tag]))
     for pattern in only:
         if not any(_fits(name, [pattern]) for name in names):
-            shown = ", ".join(list(dict.fromkeys(names))[:12]) + (", ..." if len(set(names)) > 12 else "")
-            raise IsoglossError(f"No cell of the study fits `only='{pattern}'`. It has {shown}.")
+            listed = ", ".join(list(dict.fromkeys(names))[:12]) + (", ..." if len(set(names)) > 12 else "")
+            raise IsoglossError(f"No cell of the study fits `only='{pattern}'`. It has {listed}.")
     return cells, lacking
 
 
 def _study_cell(model: ModelSettings, language: str) -> PlannedCell | None:
     """A model's cell in a language, without its items and its method; none when the model is not for this language."""
-    own = model.checkpoints.get(language)
-    checkpoint = own.checkpoint if own else model.checkpoint
+    language_checkpoint = model.checkpoints.get(language)
+    checkpoint = language_checkpoint.checkpoint if language_checkpoint else model.checkpoint
     if not checkpoint or (model.languages and language not in map(languages.resolve, model.languages)):
         return None
     served = {name: getattr(model, name) for name in SERVED}
     labels = {"model": str(model.label), "checkpoint": model.served_model or find_name(checkpoint)}
-    labels |= {**model.facts, **(own.facts if own else {})}
+    labels |= {**model.facts, **(language_checkpoint.facts if language_checkpoint else {})}
     return PlannedCell(checkpoint, Items(()), labels=labels, loading=Loading(**served))
 
 

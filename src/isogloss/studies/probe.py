@@ -109,14 +109,14 @@ def _shares(frames: Sequence[TermItem], items: Sequence[Item]) -> list[Share]:
 
 def probe_as_text(probe: Probe, *, top: int = 20) -> str:
     """The terms with the largest shares as bars, and what the shares are."""
-    shown = [(share.term, share.share, share.sentence) for share in probe.shares[:top]]
+    terms = [(share.term, share.share, share.sentence) for share in probe.shares[:top]]
     left = len(probe.shares) - top
     more = f"; {left} more terms" if left > 0 else ""
     over = f", mean over {probe.concepts} concepts" if probe.concepts > 1 else ""
     title = f"{probe.model} · {probe.language} · {probe.method} · {probe.sentences} sentences"
     remark = f"shares of whole-sentence probability{over}{more}"
     caution = "longer and rarer words have smaller shares, whatever they are about"
-    return "\n".join([title, "", bars_as_text(shown), "", remark, caution])
+    return "\n".join([title, "", bars_as_text(terms), "", remark, caution])
 
 
 @view_of.register

@@ -66,11 +66,11 @@ def check_robustness(
                 opened = open_model(str(model), replace(loading, dtype=dtype))
             except (IsoglossError, RuntimeError) as error:
                 opened = str(error)
-        for key, known in tables.items():
+        for key, table in tables.items():
             for setting in (plan for plan in plans[key] if plan.dtype == dtype):
-                known[setting] = _try(setting, groups[key], model=opened, loading=loading, progress=progress)
+                table[setting] = _try(setting, groups[key], model=opened, loading=loading, progress=progress)
     return Results(
-        tuple(_report(first.info.name, key, tables=known, resamples=resamples) for key, known in tables.items())
+        tuple(_report(first.info.name, key, tables=table, resamples=resamples) for key, table in tables.items())
     )
 
 
@@ -82,8 +82,8 @@ def _settings(rows: Sequence[Item], model: Model, *, dtypes: Sequence[str]) -> I
     default: Setting | None = None
     for name in dict.fromkeys([*([usual] if isinstance(usual, str) else []), *registry.names("method")]):
         for options in _options(name, rows, model=model):
-            shown = label(name, registry.get("method", name), options=options)
-            setting = Setting(shown, "method" if default else "default", name, tuple(options.items()))
+            title = label(name, registry.get("method", name), options=options)
+            setting = Setting(title, "method" if default else "default", name, tuple(options.items()))
             default = default or setting
             yield setting
     if default is not None:

@@ -227,8 +227,8 @@ def record_study(path: Path, runs: Sequence[Run], *, out: StoragePath) -> None:
     """
     versions = {name: version(name) for name in LIBRARIES}
     checkpoints = {}
-    known = {run.folder for run in runs}
-    before = [read_run(folder) for folder in run_folders(out) if folder not in known] if out.exists() else []
+    folders = {run.folder for run in runs}
+    before = [read_run(folder) for folder in run_folders(out) if folder not in folders] if out.exists() else []
     for run in [*before, *runs]:
         facts = run.info.get("facts", {})
         versions |= run.info.get("versions", {})

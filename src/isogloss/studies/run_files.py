@@ -29,28 +29,32 @@ def run_info(cell: Cell, model: Model) -> dict[str, Any]:
     from ..methods import default_value, way_to_ask
     from ..models.model import notes_on
 
-    known = model.info
+    model_info = model.info
     asked = dict(cell.method.identity(model, cell.language, options=cell.options))
-    identity = dict(known.identity) | dict(model.family.identify(model, way_to_ask(cell.method, model.family) or ""))
+    identity = dict(model_info.identity) | dict(
+        model.family.identify(model, way_to_ask(cell.method, model.family) or "")
+    )
     unset = [name for name in cell.method.later if cell.options[name] == default_value(cell.method.options[name])]
     return {
         "holds": cell.method.holds.name,
-        "model": cell.labels.get("model", known.name),
+        "model": cell.labels.get("model", model_info.name),
         "dataset": cell.dataset,
         "language": cell.language,
         "method": cell.label,
         "options": dict(cell.options),
         "items": len(cell.items),
         "parts": len(cell.parts),
-        "notes": [*notes_on(known, cell.language, called=cell.labels.get("model")), *cell.notes],
+        "notes": [*notes_on(model_info, cell.language, called=cell.labels.get("model")), *cell.notes],
         "skipped": skipped_rows(Items(cell.items, cell.problems)),
         "problems": problem_counts(cell.problems),
         "labels": {name: value for name, value in cell.labels.items() if name != "model"},
         "facts": {
-            **{name: getattr(known, name) for name in FACTS},
-            "checkpoint": known.name,
-            "source": known.name if known.source is None or Path(known.source).exists() else known.source,
-            "languages": list(known.languages),
+            **{name: getattr(model_info, name) for name in FACTS},
+            "checkpoint": model_info.name,
+            "source": model_info.name
+            if model_info.source is None or Path(model_info.source).exists()
+            else model_info.source,
+            "languages": list(model_info.languages),
             "device": model.device,
         },
         **({"prices": list(model.state["prices"])} if any(model.state.get("prices", ())) else {}),
@@ -59,9 +63,9 @@ def run_info(cell: Cell, model: Model) -> dict[str, Any]:
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "fingerprint": {
             "schema": run_store.FINGERPRINT,
-            "weights": known.weights,
-            "tokenizer": known.tokenizer,
-            "dtype": known.dtype,
+            "weights": model_info.weights,
+            "tokenizer": model_info.tokenizer,
+            "dtype": model_info.dtype,
             "data": cell.hash,
             "method": cell.name,
             "options": {name: value for name, value in cell.options.items() if name not in unset},

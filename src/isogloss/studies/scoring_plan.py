@@ -84,10 +84,10 @@ def plan_cells(planned: PlannedCell, model: Model) -> list[Cell]:
         raise IsoglossError("There are no items to score.")
     groups, errors = _group_items(items, model, method=planned.method, comparable=planned.comparable)
     names = dict.fromkeys(name for _, _, name in groups)
-    known = {option for name in names for option in registry.get("method", name).options}
+    options_of_methods = {option for name in names for option in registry.get("method", name).options}
     for option in planned.options:
-        if option not in known:
-            raise UnknownName(f"option of {' or '.join(names)}", option, known)
+        if option not in options_of_methods:
+            raise UnknownName(f"option of {' or '.join(names)}", option, options_of_methods)
     cells: list[Cell] = []
     for (_, _, name), rows in groups.items():
         try:

@@ -15,10 +15,11 @@ from ..analysis.study import Failure, Study
 from ..atomic_files import claim_file
 from ..errors import IsoglossError
 from ..items import group_by
+from ..methods import PART
 from ..progress import Progress, silent
 from ..run_plans import read_cells, record_cells
 from ..storage import RemotePath, StoragePath
-from .cells import Cell, Running, WorkShare, WorkUnit, commit_staged, group_parts
+from .cells import Running, WorkShare, WorkUnit, commit_staged, cut_parts, group_parts
 from .plan import StudyPlan
 from .run import run_checkpoint, write_study
 from .scoring_plan import PlannedCell
@@ -81,10 +82,9 @@ def _unit_costs(planned: Sequence[PlannedCell]) -> dict[tuple[str, int], int]:
     """The letters of each unit of a checkpoint, by language and number, before methods are chosen."""
     costs: dict[tuple[str, int], int] = {}
     for cell in planned:
-        method = registry.get("method", "likelihood" if cell.method == "auto" else cell.method.replace("-", "_"))
+        most = PART if cell.method == "auto" else registry.get("method", cell.method).part
         for (_, language), rows in group_by(cell.items, lambda item: (item.dataset, item.language)).items():
-            size, order = cell.loading.part_size or 0, cell.loading.order
-            parts = Cell(tuple(rows), cell.method, method, part_size=size, order=order).parts
+            parts = cut_parts(rows, cell.loading.part_size or most, order=cell.loading.order)
             for number, part in enumerate(parts):
                 letters = sum(1 + len(candidate.text) for item in part for candidate in item.candidates)
                 costs[language, number] = costs.get((language, number), 0) + letters
@@ -156,9 +156,9 @@ def _look_at(plan: StudyPlan, out: Path, *, failures: Sequence[Failure]) -> tupl
     wanted = {name[:3] for name in plan.names()} - failed
     there = list(map(run_store.read_run, run_store.run_folders(out)))
     runs = [run for run in there if (run.info["model"], run.info["dataset"], run.info["language"]) in wanted]
-    known = {tuple(str(run.info[key]) for key in ("model", "dataset", "language", "method")) for run in runs}
-    known |= {(*key[:3], "") for key in known}
-    absent = [cell for cell in read_cells(out) if cell[:3] in wanted and cell not in known]
+    present = {tuple(str(run.info[key]) for key in ("model", "dataset", "language", "method")) for run in runs}
+    present |= {(*key[:3], "") for key in present}
+    absent = [cell for cell in read_cells(out) if cell[:3] in wanted and cell not in present]
     runs = _in_order(runs, plan)
     return runs, len(absent) + sum(len(_missing(run)) for run in runs)
 

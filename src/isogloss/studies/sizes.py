@@ -123,21 +123,21 @@ def _seconds(run: Run) -> float | None:
 
 def _with_cost(plan: SizePlan, costs: Sequence[ItemCost | None], *, prices: tuple[float, float]) -> SizePlan:
     """The plan with the cost of one run; several languages share the items evenly."""
-    known = [cost for cost in costs if cost is not None]
-    if len(known) < len(costs):
+    priced = [cost for cost in costs if cost is not None]
+    if len(priced) < len(costs):
         return plan
-    each = plan.items / len(known)
-    prompt, answer = each * sum(cost.prompt for cost in known), each * sum(cost.answer for cost in known)
-    times = [cost.seconds for cost in known if cost.seconds is not None]
+    each = plan.items / len(priced)
+    prompt, answer = each * sum(cost.prompt for cost in priced), each * sum(cost.answer for cost in priced)
+    times = [cost.seconds for cost in priced if cost.seconds is not None]
     money = (prompt * prices[0] + answer * prices[1]) / 1e6 if any(prices) else None
-    seconds = each * sum(times) if len(times) == len(known) else None
+    seconds = each * sum(times) if len(times) == len(priced) else None
     return replace(plan, tokens=round(prompt + answer), seconds=seconds, cost=money)
 
 
 def _cost_notes(costs: Sequence[ItemCost | None]) -> list[str]:
-    known = [cost for cost in costs if cost is not None]
-    notes = ["tokens, time and cost are those of one run of one model, at the pilot's rate"] if known else []
-    estimated = any(not cost.counted for cost in known)
+    priced = [cost for cost in costs if cost is not None]
+    notes = ["tokens, time and cost are those of one run of one model, at the pilot's rate"] if priced else []
+    estimated = any(not cost.counted for cost in priced)
     return notes + [f"tokens are estimated from the texts, one for {LETTERS_A_TOKEN} letters"] * estimated
 
 

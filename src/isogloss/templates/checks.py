@@ -74,8 +74,8 @@ def _word_problems(lexicon: Lexicon) -> Iterator[str]:
             for use, cells in term.uses.items():
                 other = seen.setdefault((use, cells), term.id)
                 if other != term.id and vocabulary is not lexicon.words:
-                    shown = f"{use} " if use else ""
-                    yield f"{vocabulary.path}: '{other}' and '{term.id}' have the same {shown}forms: '{cells[0].text}'."
+                    prefix = f"{use} " if use else ""
+                    yield f"{vocabulary.path}: '{other}' and '{term.id}' have the same {prefix}forms: '{cells[0].text}'."
                 for text in dict.fromkeys(cell.text for cell in cells):
                     problem = odd_characters(text) or next(filter(None, map(mixed_word, text.split())), None)
                     if problem:
@@ -90,8 +90,8 @@ def _unused_forms(lexicon: Lexicon, used: Mapping[str, set[str]]) -> Iterator[st
         cells = [(use, cell) for term in vocabulary.terms.values() for use, row in term.uses.items() for cell in row]
         forms: dict[str, list[str]] = {}
         for use, cell in cells:
-            shown = f"{use} {show_features(cell.features)}".strip() or "plain"
-            forms.setdefault(cell.text.casefold(), []).append(shown)
+            form_name = f"{use} {show_features(cell.features)}".strip() or "plain"
+            forms.setdefault(cell.text.casefold(), []).append(form_name)
         busy: set[str] = set()
         for word in used[name]:  # a suffix may follow the form
             form = next((word[:end] for end in range(len(word), 0, -1) if word[:end] in forms), None)
@@ -141,8 +141,8 @@ def _differences(lexicon: Lexicon) -> Iterator[str]:
         if name not in other.vocabularies:
             yield f"{name}: not a category of '{REFERENCE}'"
             continue
-        known = set(other.vocabularies[name].terms)
-        for verb, ids in (("lacks", known - set(vocabulary.terms)), ("has besides", set(vocabulary.terms) - known)):
+        terms = set(other.vocabularies[name].terms)
+        for verb, ids in (("lacks", terms - set(vocabulary.terms)), ("has besides", set(vocabulary.terms) - terms)):
             if ids:
                 yield f"{name}: {verb} {len(ids)} ids: {', '.join(sorted(ids)[:8])}{', …' if len(ids) > 8 else ''}"
 

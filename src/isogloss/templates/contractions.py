@@ -61,10 +61,10 @@ def _suffix_form(suffix: Suffix, word: str, *, rules: Rules) -> str:
     """The form of a suffix for the ending of a word: the first of which all classes hold, most classes first."""
     letters = [letter for letter in _phonemes(word) if letter.isalpha()]
     classes: set[str] = set()
-    known = [name for name, words in rules.exceptions.items() if _is_listed(word.casefold(), words)]
+    listed = [name for name, words in rules.exceptions.items() if _is_listed(word.casefold(), words)]
     for group, table in rules.endings.items():
-        if known and (group != LAST or len(rules.endings) == 1):
-            classes |= set(known[0].split())
+        if listed and (group != LAST or len(rules.endings) == 1):
+            classes |= set(listed[0].split())
             continue
         sounds = letters[-1:] if group == LAST else [letter for letter in letters if letter in table][-1:]
         classes |= {name for letter in sounds if letter in table for name in table[letter].split()}
@@ -140,7 +140,7 @@ def sounds_like(text: str, sound: str, *, rules: Rules) -> bool:
 
 
 def _is_listed(word: str, words: Sequence[str]) -> bool:
-    return any(word == known or (known.endswith("*") and word.startswith(known[:-1])) for known in words)
+    return any(word == entry or (entry.endswith("*") and word.startswith(entry[:-1])) for entry in words)
 
 
 def _pieces_in(pieces: Sequence[Piece], span: tuple[int, int]) -> list[tuple[int, int]]:

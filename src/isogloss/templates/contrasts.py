@@ -91,11 +91,11 @@ def fill_table(items: Iterable[Item], lexicon: Lexicon) -> FilledTable:
         (template, sentence), *_ = versions
         fillings, problem = _lexicon_fillings(template, lexicon, sentence=sentence)
         fillings = {**_word_fillings(versions, words, lexicon=lexicon), **fillings}
-        own = fillings.pop(_fold(sentence), (template, sentence, ""))
+        filling = fillings.pop(_fold(sentence), (template, sentence, ""))
         if not fillings:
             problems.append(f"{index}: {problem or 'no other word of the table fits its slot.'}")
             continue
-        contrasts = [(template, sentence, own[2]), *fillings.values()]
+        contrasts = [(template, sentence, filling[2]), *fillings.values()]
         for subset, (used, text, terms) in zip([ORIGINAL, *LETTERS], contrasts, strict=False):
             rows.append(FilledStatement(index, subset, used, text, terms))
         if len(fillings) > len(LETTERS):
@@ -145,9 +145,9 @@ def _facts(item: Item) -> dict[str, str]:
 
 def _template_pairs(item: Item) -> list[tuple[str, str]]:
     """The template and the sentence of the stereotype and of the contrast of an item; no template, no pair."""
-    own = item.tags.get("template")
+    template_id = item.tags.get("template")
     texts = {candidate.role: candidate.text for candidate in item.candidates}
-    templates = {STEREOTYPE: own, CONTRAST: item.tags.get("contrast_template", own)}
+    templates = {STEREOTYPE: template_id, CONTRAST: item.tags.get("contrast_template", template_id)}
     return [
         (template, texts[role]) for role, template in templates.items() if isinstance(template, str) and role in texts
     ]
@@ -225,11 +225,11 @@ def _word_fillings(
 def table_rows(table: FilledTable, language: str) -> Iterator[list[str]]:
     """The table in SHADES' layout, with its heading; the terms are a column of their own."""
     tag = language.lower().replace("-", "_")
-    known = ["bias_type", *COLUMNS]
-    yield ["index", "subset", *known, f"{tag}_templates", f"{tag}_biased_sentences", "terms"]
+    columns = ["bias_type", *COLUMNS]
+    yield ["index", "subset", *columns, f"{tag}_templates", f"{tag}_biased_sentences", "terms"]
     for row in table.rows:
         facts = table.facts.get(row.index, {})
-        yield [row.index, row.subset, *(facts.get(name, "") for name in known), row.template, row.sentence, row.terms]
+        yield [row.index, row.subset, *(facts.get(name, "") for name in columns), row.template, row.sentence, row.terms]
 
 
 def template_differs(item: Item) -> str | None:

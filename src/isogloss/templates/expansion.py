@@ -69,8 +69,8 @@ def chosen_terms(resolved: ResolvedTemplate, only: Only) -> dict[str, list[Term]
     for key in resolved.keys:
         steps = [step for step in resolved.steps if step.key == key]
         wanted = only.get(key, only.get(category_of(key)))
-        known = {name for step in steps for name in step.vocabulary.terms}
-        if unknown := sorted(set(wanted or ()) - known):
+        vocabulary_terms = {name for step in steps for name in step.vocabulary.terms}
+        if unknown := sorted(set(wanted or ()) - vocabulary_terms):
             raise IsoglossError(f"'only' names '{unknown[0]}', which the category '{category_of(key)}' does not have.")
         terms = {
             name: term
@@ -140,8 +140,10 @@ def _form(resolved: ResolvedTemplate, number: int, *, filling: Mapping[str, Term
     elif isinstance(step.element, Written):
         text = pick(step.element.forms, taken)
         if text is None:
-            shown = " ".join(f"{name}={value}" for name, value in taken.items()) or "no features"
-            raise BadTemplate(position, step.element.column, f"no form, or more than one, of this word fits {shown}.")
+            taken_text = " ".join(f"{name}={value}" for name, value in taken.items()) or "no features"
+            raise BadTemplate(
+                position, step.element.column, f"no form, or more than one, of this word fits {taken_text}."
+            )
         form = Form(text, tuple(taken.items()))
     else:
         term = step.vocabulary.terms[step.word] if step.word is not None else filling[step.key or ""]

@@ -90,8 +90,10 @@ def _find(vocabulary: Vocabulary, term: Term, *, features: Features, same: tuple
         raise MissingForm(vocabulary, term, asked, marked)
     best = _best(fitting, alike)
     if len({cell.text for cell in best}) > 1:
-        shown = ", ".join(f"{show_features(cell.features) or 'plain'} '{cell.text}'" for cell in best[:4])
-        raise MissingForm(vocabulary, term, asked, f"several forms fit: {shown}. Say more, or agree with a slot.")
+        cells_listed = ", ".join(f"{show_features(cell.features) or 'plain'} '{cell.text}'" for cell in best[:4])
+        raise MissingForm(
+            vocabulary, term, asked, f"several forms fit: {cells_listed}. Say more, or agree with a slot."
+        )
     return Form(best[0].text, make_features(dict(best[0].features) | dict(wanted)))
 
 
@@ -100,9 +102,9 @@ def _marked_only(cells: Sequence[FormCell], wanted: Asked) -> str | None:
     for name, value in DEFAULTS.items():
         values = {dict(cell.features).get(name, value) for cell in cells}
         if name not in wanted and value not in values:
-            known = " or ".join(f"'{show_features([(name, other)])}'" for other in sorted(values))
+            alternatives = " or ".join(f"'{show_features([(name, other)])}'" for other in sorted(values))
             default = show_features([(name, value)])
-            return f"there is no '{default}' form. Add it to the file, or ask for {known} in the slot."
+            return f"there is no '{default}' form. Add it to the file, or ask for {alternatives} in the slot."
     return None
 
 

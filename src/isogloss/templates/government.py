@@ -82,8 +82,8 @@ def _governed(step: TemplateStep, governor: Governor, *, position: SourcePositio
         return step
     left = [set(demand) for demand in governor.demands if fits(demand, features)]
     if not left:
-        shown = f"the slot asks for '{show_features(features.items())}'"
-        raise BadTemplate(position, step.element.column, _clash(governor, shown))
+        demand_text = f"the slot asks for '{show_features(features.items())}'"
+        raise BadTemplate(position, step.element.column, _clash(governor, demand_text))
     common = dict(set.intersection(*left))
     return replace(step, features=make_features({**common, **features}), governors=(*step.governors, governor))
 
@@ -95,8 +95,8 @@ def check_government(step: TemplateStep, form: Form, *, position: SourcePosition
     features = {**DEFAULTS, **dict(form.features)}
     for governor in step.governors:
         if not any(fits(demand, features) for demand in governor.demands):
-            shown = f"'{form.text}' is '{show_features(form.features) or 'plain'}'"
-            raise BadTemplate(position, step.element.column, _clash(governor, shown))
+            form_text = f"'{form.text}' is '{show_features(form.features) or 'plain'}'"
+            raise BadTemplate(position, step.element.column, _clash(governor, form_text))
 
 
 def _clash(governor: Governor, shown: str) -> str:

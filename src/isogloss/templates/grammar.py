@@ -218,8 +218,8 @@ def _show(element: Element) -> str:
             asked = f":{show_features(features)}" if features else ""
             return f"{{{name}{goes}{asked}}}"
         case Written(forms=forms, agrees=agrees):
-            shown = " | ".join(f"{show_features(features)}: {escape(text, SPECIAL)}" for features, text in forms)
-            return f"[{shown} ~{agrees}]"
+            lines = " | ".join(f"{show_features(features)}: {escape(text, SPECIAL)}" for features, text in forms)
+            return f"[{lines} ~{agrees}]"
         case TermChoice(terms):
             return f"[{'|'.join(escape(term, SPECIAL) for term in terms)}]"
         case Wordings(alternatives):

@@ -41,8 +41,8 @@ def read_lexicon(language: str, folder: Path | None = None) -> Lexicon:
     folders = dict.fromkeys(path.resolve() for path in (FOLDER / tag, folder) if path is not None and path.is_dir())
     vocabularies: dict[str, Vocabulary] = {}
     rules = Rules()
-    for own in folders:
-        for path in sorted(own.glob("*.toml")):
+    for source_folder in folders:
+        for path in sorted(source_folder.glob("*.toml")):
             if path.stem in NOT_VOCABULARIES:
                 continue
             vocabulary = read_vocabulary(path)
@@ -51,7 +51,7 @@ def read_lexicon(language: str, folder: Path | None = None) -> Lexicon:
             if vocabulary.category != path.stem:
                 raise BadData(path, None, f"the category '{vocabulary.category}' differs from the file's name.")
             vocabularies[vocabulary.category] = vocabulary
-        rules = read_rules(own / "rules.toml") if (own / "rules.toml").exists() else rules
+        rules = read_rules(source_folder / "rules.toml") if (source_folder / "rules.toml").exists() else rules
     words = vocabularies.pop(WORDS, None)
     lexicon = Lexicon(tag, vocabularies, words, rules)
     seen: dict[str, Path] = {}

@@ -121,10 +121,12 @@ def _word_before(
     if match is None or lexicon.words is None:
         return left, None, list(fitting)
     natures = {name: dict(term.natures.get(MAIN, ())) for name, term in vocabulary.terms.items()}
-    known = [(reading, dict(reading.features) | natures[reading.term]) for reading in fitting]
+    natures_of_readings = [(reading, dict(reading.features) | natures[reading.term]) for reading in fitting]
     for name, term in lexicon.words.terms.items():
         cells = [cell for cell in term.uses[MAIN] if cell.text.casefold() == match[1].casefold() and cell.features]
-        kept = [reading for reading, features in known if any(fits(cell.features, features) for cell in cells)]
+        kept = [
+            reading for reading, features in natures_of_readings if any(fits(cell.features, features) for cell in cells)
+        ]
         if kept:
             return left[: match.start()], Slot(name, vocabulary.category), kept
     return left, None, list(fitting)
@@ -136,8 +138,8 @@ def write_sheet(mined: Found, path: Path) -> Path:
     rows: list[Sequence[str]] = [COLUMNS]
     for number, row in enumerate(mined.rows, 1):
         others = "; ".join(f"{other.term}: {show_features(other.features)}" for other in row.others)
-        shown = (row.reading.term, show_features(row.reading.features), others, " / ".join(row.examples))
-        cells = (f"m{number}", "", str(row.template), row.sentence, *shown, row.remark)
+        sheet_cells = (row.reading.term, show_features(row.reading.features), others, " / ".join(row.examples))
+        cells = (f"m{number}", "", str(row.template), row.sentence, *sheet_cells, row.remark)
         rows.append([guard_formula(cell) for cell in cells])
     write_csv(path, rows)
     return path

@@ -66,12 +66,12 @@ def parallel_rows(name: str, languages: Sequence[str] = ()) -> list[ParallelRow]
     """The wordings of a set, or the terms of a vocabulary, in these languages; in all that ship without any."""
     tags = list(languages) or bundled_languages()
     sets = {tag: {entry.id: entry for entry in read_sets(bundled_sets()[tag][0])} for tag in tags}
-    if any(name in known for known in sets.values()):
-        return _wording_rows(name, {tag: known[name] for tag, known in sets.items() if name in known})
+    if any(name in entries for entries in sets.values()):
+        return _wording_rows(name, {tag: entries[name] for tag, entries in sets.items() if name in entries})
     lexicons = {tag: read_lexicon(tag) for tag in tags}
     if any(name in lexicon.vocabularies for lexicon in lexicons.values()):
         return _term_rows(name, lexicons)
-    names = {entry for known in sets.values() for entry in known}
+    names = {entry for entries in sets.values() for entry in entries}
     raise UnknownName("set or vocabulary", name, names | {key for one in lexicons.values() for key in one.vocabularies})
 
 

@@ -109,10 +109,10 @@ def _refuse_foreign_values(slot: Slot, features: Features, *, lexicon: Lexicon, 
     if use_of(dict(features)) not in (MAIN, "adj"):
         return
     for name, value in features:
-        known = lexicon.rules.inflection.get(name, (value,))
-        if value not in known:
-            shown, *values = (show_features([(name, text)]) for text in (value, *known))
-            problem = f"the language '{lexicon.language}' has no {name} '{shown}'; it has {', '.join(values)}."
+        values_listed = lexicon.rules.inflection.get(name, (value,))
+        if value not in values_listed:
+            shown_value, *values = (show_features([(name, text)]) for text in (value, *values_listed))
+            problem = f"the language '{lexicon.language}' has no {name} '{shown_value}'; it has {', '.join(values)}."
             raise BadTemplate(position, slot.column, problem)
 
 
@@ -129,8 +129,8 @@ def _linked(steps: Sequence[TemplateStep], number: int, *, position: SourcePosit
         if other != number and element.agrees in pair
     ]
     if not near:
-        known = ", ".join(sorted({name for pair in names for name in pair if name}))
-        problem = f"nothing is named '{element.agrees}', to agree with. The template has: {known}."
+        names_listed = ", ".join(sorted({name for pair in names for name in pair if name}))
+        problem = f"nothing is named '{element.agrees}', to agree with. The template has: {names_listed}."
         raise BadTemplate(position, element.column, problem)
     return replace(step, follows=min(near)[2])
 

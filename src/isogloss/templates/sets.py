@@ -67,11 +67,11 @@ def read_sets(path: Path) -> list[TemplateSet]:
 
 def choose_sets(sets: list[TemplateSet], names: list[str]) -> list[TemplateSet]:
     """The sets of these names; all without names."""
-    known = {template_set.id: template_set for template_set in sets}
+    by_id = {template_set.id: template_set for template_set in sets}
     for name in names:
-        if name not in known:
-            raise UnknownName("set", name, known)
-    return [known[name] for name in names] or sets
+        if name not in by_id:
+            raise UnknownName("set", name, by_id)
+    return [by_id[name] for name in names] or sets
 
 
 def _set(row: Mapping[str, Any], path: Path, *, lines: list[str]) -> TemplateSet:

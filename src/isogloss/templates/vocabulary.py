@@ -117,8 +117,10 @@ def _vocabulary(content: Mapping[str, Any], path: Path) -> Vocabulary:
         try:
             if not isinstance(fields, dict):
                 raise ValueError('a term is a table: { gloss = "…", lemma = "…", forms = […] }.')
-            own = {**fields, "features": f"{shared} {fields.get('features', '')}"} if shared else fields
-            words = [_term(name, variant, columns=columns, inflects=inflects) for variant in _split_variants(own)]
+            entry_fields = {**fields, "features": f"{shared} {fields.get('features', '')}"} if shared else fields
+            words = [
+                _term(name, variant, columns=columns, inflects=inflects) for variant in _split_variants(entry_fields)
+            ]
             by_id[name] = replace(words[0], variants=tuple(words[1:]))
         except ValueError as error:
             raise ValueError(f"term '{name}': {error}") from error

@@ -61,8 +61,8 @@ def translate_back(project: Project, translator: str, *, options: Mapping[str, s
     texts = list(dict.fromkeys(new for _, new, _ in rows))
     if not paid:
         refuse_unpaid(texts, state)
-    known = translate_texts(texts, state)
-    pairs = [(item, known[new] or "", old) for item, new, old in rows]
+    translations = translate_texts(texts, state)
+    pairs = [(item, translations[new] or "", old) for item, new, old in rows]
     total = chrf.corpus_score([back for _, back, _ in pairs], [[old for _, _, old in pairs]]).score
     single = [(item, chrf.sentence_score(back, [old]).score, old, back) for item, back, old in pairs]
     lowest = tuple(sorted(single, key=lambda row: row[1])[:LOWEST])

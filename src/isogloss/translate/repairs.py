@@ -54,11 +54,11 @@ def repair(
     items: Sequence[Item], step: Repair, *, sources: Mapping[str, Item]
 ) -> tuple[tuple[Item, ...], tuple[Change, ...]]:
     """The items after one repair, and everything that it changed."""
-    known = {tag: languages.describe(tag) for tag in {item.language for item in items}}
+    described = {tag: languages.describe(tag) for tag in {item.language for item in items}}
     repaired, changes = [], []
     for item in items:
         source = fields_of(sources[item.id]) if item.id in sources else {}
-        values = step.fix(ItemTexts(item, fields_of(item), source, known[item.language]))
+        values = step.fix(ItemTexts(item, fields_of(item), source, described[item.language]))
         new = with_fields(item, {name: value for name, value in values.items() if value})
         changes += changes_between(item, new, step=step.name)
         repaired.append(new)
@@ -67,11 +67,11 @@ def repair(
 
 def find_repairs(names: Sequence[str] | None = None) -> tuple[Repair, ...]:
     """The repairs of these names, or all, always in the order of the table."""
-    known = {repair.name: repair for repair in REPAIRS}
+    by_name = {repair.name: repair for repair in REPAIRS}
     for name in names or ():
-        if name.replace("-", "_") not in known:
-            raise UnknownName("repair", name, known)
-    wanted = known if names is None else {name.replace("-", "_") for name in names}
+        if name.replace("-", "_") not in by_name:
+            raise UnknownName("repair", name, by_name)
+    wanted = by_name if names is None else {name.replace("-", "_") for name in names}
     return tuple(repair for repair in REPAIRS if repair.name in wanted)
 
 

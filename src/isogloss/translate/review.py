@@ -89,8 +89,8 @@ def import_sheets(
     pairs_of_names = itertools.product(itertools.combinations(sorted(names), 2), (VERDICT, "valid", "saying"))
     compared = (agree(reviews, pair, about=about) for pair, about in pairs_of_names)
     agreement = tuple(entry for entry in compared if entry.items)
-    known = {item: sorted({entry.reviewer for entry in by_item[item]}) for item in decided}
-    info = {**project.info, "reviews": {**project.info.get("reviews", {}), **known}}
+    reviewers = {item: sorted({entry.reviewer for entry in by_item[item]}) for item in decided}
+    info = {**project.info, "reviews": {**project.info.get("reviews", {}), **reviewers}}
     backgrounds = {entry.reviewer: entry.background for entry in reviews if entry.background}
     info["backgrounds"] = {**project.info.get("backgrounds", {}), **backgrounds}
     pairs = {(entry.first, entry.second) for entry in agreement}
@@ -154,12 +154,12 @@ def _decide(
     decided, conflicts, unsure = {}, [], 0
     for item, reviews in by_item.items():
         sure = [review for review in reviews if review.verdict != "unsure"]
-        own = [vote for vote in sure if vote.reviewer == prefer]
+        votes = [vote for vote in sure if vote.reviewer == prefer]
         opinions = {(vote.verdict, *sorted(vote.fixes.items()), *sorted(vote.answers.items())) for vote in sure}
         if not sure:
             unsure += 1
-        elif own or len(opinions) == 1:
-            decided[item] = (own or sure)[0]
+        elif votes or len(opinions) == 1:
+            decided[item] = (votes or sure)[0]
         else:
             texts = []
             for vote in sure:

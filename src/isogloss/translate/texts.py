@@ -42,14 +42,14 @@ def texts_of(items: Iterable[Item]) -> list[str]:
 
 def translate_items(items: Sequence[Item], state: TranslationSession) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
     """The items in the other language, with the same ids; an item whose BLANK did not survive is dropped, with its reason."""
-    known = translate_texts(texts_of(items), state)
+    translations = translate_texts(texts_of(items), state)
     kept, dropped = [], []
     for item in items:
-        lost = [text for text in _texts(item) if known[text] is None]
+        lost = [text for text in _texts(item) if translations[text] is None]
         if lost:
             dropped.append(Dropped(item.id, "translate", f"BLANK was lost or nothing came back for '{lost[0]}'"))
         else:
-            kept.append(_translated(item, {text: known[text] or "" for text in _texts(item)}, state=state))
+            kept.append(_translated(item, {text: translations[text] or "" for text in _texts(item)}, state=state))
     return tuple(kept), tuple(dropped)
 
 
@@ -70,9 +70,9 @@ def translate_texts(texts: Sequence[str], state: TranslationSession) -> dict[str
 
 def refuse_unpaid(texts: Sequence[str], state: TranslationSession) -> None:
     """Raise with the number of characters when a call would cost money; the caller skips this when told to go on."""
-    known = read_cache(state)
+    translated = read_cache(state)
     sent = {protect(text, state.opened.placeholders[0]) for text in texts}
-    new = [text for text in sent if text not in known]
+    new = [text for text in sent if text not in translated]
     if not state.opened.paid or not new:
         return
     characters = sum(map(len, new))
@@ -85,8 +85,8 @@ def refuse_unpaid(texts: Sequence[str], state: TranslationSession) -> None:
 
 def _ask(sent: Sequence[str], state: TranslationSession) -> dict[str, str]:
     """What the translator gives for each text; every batch is kept as soon as it is there."""
-    known = read_cache(state)
-    new = [text for text in sent if text not in known]
+    translated = read_cache(state)
+    new = [text for text in sent if text not in translated]
     head = {"translator": state.opened.name, "from": state.pair.source, "to": state.pair.target}
     last = 0.0
     for start in range(0, len(new), state.opened.batch):
@@ -101,9 +101,9 @@ def _ask(sent: Sequence[str], state: TranslationSession) -> dict[str, str]:
         rows = (head | {"text": text, "translation": translation} for text, translation in fresh.items())
         make_folder(state.cache.parent)
         append_lines(state.cache, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-        known |= fresh
+        translated |= fresh
         state.progress(state.opened.name, (start + len(batch)) / len(new))
-    return known
+    return translated
 
 
 def _texts(item: Item) -> list[str]:
@@ -137,12 +137,12 @@ def read_cache(state: TranslationSession) -> dict[str, str]:
     if not state.cache.exists():
         return {}
     wanted = (state.opened.name, state.pair.source, state.pair.target)
-    known = {}
+    translations = {}
     for line in state.cache.read_text(encoding="utf-8", errors="replace").split("\n"):
         try:
             row = json.loads(line)
             if (row["translator"], row["from"], row["to"]) == wanted:
-                known[str(row["text"])] = str(row["translation"])
+                translations[str(row["text"])] = str(row["translation"])
         except (ValueError, KeyError, TypeError):
             continue
-    return known
+    return translations

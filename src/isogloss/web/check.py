@@ -37,7 +37,7 @@ SHEETS = {"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.s
 
 @dataclass(frozen=True, slots=True)
 class CheckedUpload:
-    """What was found in a file: its items, its problems, and each check with how often it spoke."""
+    """What was found in a file: its items, its problems, and each check with its number of findings."""
 
     items: Items
     problems: tuple[Problem, ...]

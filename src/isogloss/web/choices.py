@@ -38,10 +38,10 @@ def check_model(name: str, settings: ServerSettings) -> str:
     """The model's name, when it may be opened."""
     if not name:
         raise IsoglossError("Choose a model.")
-    known = allowed_models(settings)
-    if name not in known and (not settings.any_model or name.startswith(ADDRESS)):  # no address that a visitor chooses
+    allowed = allowed_models(settings)
+    if name not in allowed and (not settings.any_model or name.startswith(ADDRESS)):  # no address that a visitor chooses
         raise IsoglossError(
-            f"The model '{name[:100]}' may not be opened here. Known: {list_known(name, known)}. "
+            f"The model '{name[:100]}' may not be opened here. Known: {list_known(name, allowed)}. "
             "More can be allowed when the server is started: --allow-models NAME."
         )
     return name

@@ -20,7 +20,11 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 def list_coverage() -> list[LanguageCoverage]:
     """Every language that is known here, by its tag."""
     sources = {dataset.name: dataset.languages for dataset in offered_data()}
-    tags = {*languages.tags(), *bundled_languages(), *(tag for known in sources.values() for tag in known)}
+    tags = {
+        *languages.tags(),
+        *bundled_languages(),
+        *(tag for tags_of_source in sources.values() for tag in tags_of_source),
+    }
     return [cover_language(tag, sources) for tag in sorted(tags)]
 
 

@@ -142,14 +142,14 @@ def arrange_measures(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """
     metrics = shown_metrics(dict.fromkeys(str(row["metric"]) for row in rows))
     names = list(dict.fromkeys(name for row in rows for name in row["group"]))
-    shown = [name for name in names if len({row["group"].get(name) for row in rows}) > 1] or names[:1]
+    columns = [name for name in names if len({row["group"].get(name) for row in rows}) > 1] or names[:1]
     cells = pivot(
         rows,
-        line=lambda row: tuple(row["group"].get(name, "overall" if name == "task" else "") for name in shown),
+        line=lambda row: tuple(row["group"].get(name, "overall" if name == "task" else "") for name in columns),
         column=lambda row: (str(row["metric"]),),
     )
     lines = [(line, {metric: row for metric in metrics if (row := cells.get(line, (metric,)))}) for line in cells.lines]
-    return {"names": shown, "metrics": metrics, "lines": lines}
+    return {"names": columns, "metrics": metrics, "lines": lines}
 
 
 # ---- the trash

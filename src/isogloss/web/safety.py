@@ -42,7 +42,7 @@ HEADERS = {
 
 
 class Guard:
-    """Stands before the application: refuses strangers, counts what is sent, and sets the headers of every answer."""
+    """Middleware: refuses requests from other origins and hosts, limits their size, and sets the headers of every response."""
 
     def __init__(self, app: ASGIApp, *, settings: ServerSettings) -> None:
         self.app = app

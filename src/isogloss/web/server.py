@@ -1,4 +1,4 @@
-"""The server: listens, says once where it can be found, and leaves quietly."""
+"""The server: listens, prints its address once, and stops without a traceback."""
 
 import secrets
 import socket

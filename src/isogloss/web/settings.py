@@ -1,4 +1,4 @@
-"""Settings of the server: where the runs are, who may come in, which models may be opened, and how much at once."""
+"""Settings of the server: where the runs are, who has access, which models may be opened, and how much at once."""
 
 import re
 from dataclasses import dataclass

@@ -59,10 +59,10 @@ def make_figure(name: str, request: FigureRequest, *, canvas: Canvas | None = No
     """The matplotlib figure of that name; one sentence says what is missing when the sources have no data for it."""
     plot: Plot = registry.get("figure", name)
     with styled():
-        shown = plot.find(request)
-        if not shown:
+        found_data = plot.find(request)
+        if not found_data:
             raise IsoglossError(f"Nothing in these sources can be drawn as '{name}'. It needs {plot.needs}.")
-        return draw_plot(plot, shown, canvas=canvas or Canvas())
+        return draw_plot(plot, found_data, canvas=canvas or Canvas())
 
 
 @dataclass(frozen=True, slots=True, repr=False)

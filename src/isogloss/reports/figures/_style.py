@@ -61,9 +61,9 @@ def families(texts: Iterable[str] = (), *, languages: Iterable[str] = ()) -> lis
 def installed() -> frozenset[str]:
     """The names of all families; Noto fonts that were installed after matplotlib last looked are added."""
     manager: Any = require("matplotlib.font_manager", extra="report")
-    known = {font.fname for font in manager.fontManager.ttflist}
+    paths = {font.fname for font in manager.fontManager.ttflist}
     for path in manager.findSystemFonts():
-        if path not in known and os.path.basename(path).startswith(FILES):
+        if path not in paths and os.path.basename(path).startswith(FILES):
             manager.fontManager.addfont(path)
     return frozenset(font.name for font in manager.fontManager.ttflist)
 
@@ -184,8 +184,8 @@ def _pass_on(caught: Sequence[warnings.WarningMessage]) -> None:
 
 def language_label(tag: str, canvas: Canvas) -> str:
     """A language as the canvas names it."""
-    known = languages.describe(tag)
-    return {"english": known.name, "own": known.autonym, "tag": tag}[canvas.names]
+    language = languages.describe(tag)
+    return {"english": language.name, "own": language.autonym, "tag": tag}[canvas.names]
 
 
 def fit_name(name: str, canvas: Canvas, *, share: float = 0.45) -> str:

@@ -90,8 +90,8 @@ def verdict_colours(shares: Sequence[AnswerShare]) -> dict[str, str]:
     verdicts = list(dict.fromkeys(["yes", "no", *(share.verdict for share in shares)]))
     others = [name for name in verdicts if name not in LOOKS]
     spare = {name: SPARE[index % len(SPARE)] for index, name in enumerate(others)}
-    known = {name: colour for name, colour in LOOKS.items() if name in verdicts and name != "no"}
-    return {**known, **spare, "no": LOOKS["no"]}
+    colours = {name: colour for name, colour in LOOKS.items() if name in verdicts and name != "no"}
+    return {**colours, **spare, "no": LOOKS["no"]}
 
 
 def _draw_bar(axes: Any, bar: Sequence[AnswerShare], *, at: int, looks: Mapping[str, str]) -> None:

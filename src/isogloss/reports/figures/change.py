@@ -34,14 +34,14 @@ def draw(changes: Changes, canvas: Canvas) -> Any:
     """Groups one below the other: a mark and its interval in the colour of the verdict, flips each way at the right."""
     from matplotlib.lines import Line2D
 
-    shown = [row for row in changes if row.difference is not None]
-    states = [state for state in COLOURS if any(row.state == state for row in shown)]
-    labels = [f"{state} within {shown[0].margin:g}" if state == EQUIVALENT else state for state in states]
-    figure = new_figure(canvas, 0.6 + ROW * len(shown) + legend_height(canvas, labels))
+    measured = [row for row in changes if row.difference is not None]
+    states = [state for state in COLOURS if any(row.state == state for row in measured)]
+    labels = [f"{state} within {measured[0].margin:g}" if state == EQUIVALENT else state for state in states]
+    figure = new_figure(canvas, 0.6 + ROW * len(measured) + legend_height(canvas, labels))
     axes = figure.add_subplot()
-    axes.axvspan(-shown[0].margin, shown[0].margin, color=GREY, alpha=0.15, linewidth=0)
+    axes.axvspan(-measured[0].margin, measured[0].margin, color=GREY, alpha=0.15, linewidth=0)
     axes.axvline(0, color=GREY, linewidth=0.6)
-    for y, row in enumerate(shown):
+    for y, row in enumerate(measured):
         colour = COLOURS[row.state]
         if row.low is not None and row.high is not None:
             axes.plot([row.low, row.high], [y, y], color=colour, linewidth=1)
@@ -58,10 +58,10 @@ def draw(changes: Changes, canvas: Canvas) -> Any:
                 va="center",
                 fontsize=6,
             )
-    axes.set_yticks(range(len(shown)), [_label(row) for row in shown])
+    axes.set_yticks(range(len(measured)), [_label(row) for row in measured])
     axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(shown) - 0.5, -0.5)
-    axes.set_xlabel(f"change of {metric_name(shown[0].metric)}")
+    axes.set_ylim(len(measured) - 0.5, -0.5)
+    axes.set_xlabel(f"change of {metric_name(measured[0].metric)}")
     handles = [Line2D([], [], marker="o", markersize=3.5, linewidth=1, color=COLOURS[state]) for state in states]
     add_legend(figure, handles, labels=labels, canvas=canvas)
     return figure

@@ -115,8 +115,8 @@ def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], colour: str,
     value = f"{short(row)}{SIGNS.get(side(row, neutral), dagger(row))}"
     two = bool(ends) and space >= NARROW
     shared = {"ha": "center", "va": "center_baseline", "fontsize": SMALL, "color": GREY if weak else CELL_INK}
-    shown = axes.text(x, y - 0.2 if two else y, value, fontweight="bold", **shared)
-    for text in [shown, *([axes.text(x, y + 0.24, ends, **shared)] if two else [])]:
+    label = axes.text(x, y - 0.2 if two else y, value, fontweight="bold", **shared)
+    for text in [label, *([axes.text(x, y + 0.24, ends, **shared)] if two else [])]:
         text.set_in_layout(False)
         explain(text, describe_point(row))
 

@@ -87,8 +87,8 @@ def _draw_cell(axes: Any, likeness: Likeness, *, at: tuple[int, int]) -> None:
     colour = field_colour(likeness.rho, 1.0, unclear=unclear)
     field = axes.add_patch(Rectangle((x - 0.49, y - 0.49), 0.98, 0.98, facecolor=colour, linewidth=0))
     ends = between(likeness.rho_low, likeness.rho_high, form=".2f").replace("0.", ".").replace(" to ", "–")
-    shown = f"{likeness.rho:.2f}".replace("-", "−") if x > y or not ends else ends
-    text = axes.text(x, y, shown, ha="center", va="center_baseline", fontsize=SMALL, color=CELL_INK)
+    cell_text = f"{likeness.rho:.2f}".replace("-", "−") if x > y or not ends else ends
+    text = axes.text(x, y, cell_text, ha="center", va="center_baseline", fontsize=SMALL, color=CELL_INK)
     for artist in (field, text):
         explain(
             artist, f"{likeness.a}, {likeness.b}: {format_value(likeness.rho, (likeness.rho_low, likeness.rho_high))}"

@@ -112,9 +112,9 @@ def _draw_legend(part: Any, panel: Sequence[Measure], *, terms: Sequence[str], c
 def _labels(names: Sequence[str], panel: Sequence[Measure], *, column: str, canvas: Canvas) -> list[str]:
     """Terms or concepts in English, or by the words that were scored, where the canvas has names of their own."""
     word = "word" if column == "term" else "concept_word"
-    own = {row.group.get(column, ""): row.group.get(word, "") for row in panel} if canvas.names == "own" else {}
-    known = known_terms(panel[0].group["language"])
-    return [own.get(name) or (known[name].gloss if name in known else name.replace("_", " ")) for name in names]
+    own_names = {row.group.get(column, ""): row.group.get(word, "") for row in panel} if canvas.names == "own" else {}
+    terms = known_terms(panel[0].group["language"])
+    return [own_names.get(name) or (terms[name].gloss if name in terms else name.replace("_", " ")) for name in names]
 
 
 def _draw_part(axes: Any, row: Measure, *, at: tuple[float, int], colour: str) -> float:

@@ -72,12 +72,12 @@ def _read_table(path: Path) -> tuple[str, list[pl.DataFrame]]:
     columns = TABLES[kind]
     kept = [*columns, *(name for name in ("low", "high") if name in table.columns)]
     try:
-        shown = table.select(kept).with_columns(pl.col("share").cast(pl.Float64), pl.col(columns[:-1]).cast(pl.String))
+        rows = table.select(kept).with_columns(pl.col("share").cast(pl.Float64), pl.col(columns[:-1]).cast(pl.String))
     except pl.exceptions.PolarsError as error:
         raise BadData(path, None, "the column 'share' must hold numbers.") from error
-    if not shown["share"].is_between(0, 1).all():
+    if not rows["share"].is_between(0, 1).all():
         raise BadData(path, None, "the column 'share' must hold numbers from 0 to 1.")
-    return kind, [shown]
+    return kind, [rows]
 
 
 def _read_json(path: Path) -> tuple[str, list[Any]]:
@@ -114,11 +114,11 @@ def _card(entry: Mapping[str, Any]) -> RobustnessReport:
 
 def _verdict(entry: Mapping[str, Any]) -> ClaimVerdict:
     """A claim's verdict without the properties that JSON shows beside its fields."""
-    own = {name: value for name, value in entry.items() if name not in ("outcome", "details")}
-    part = own.get("part")
+    fields = {name: value for name, value in entry.items() if name not in ("outcome", "details")}
+    part = fields.get("part")
     if part is not None:
-        own["part"] = ClaimPart(**{name: value for name, value in part.items() if name != "tested"})
-    return ClaimVerdict(**own)
+        fields["part"] = ClaimPart(**{name: value for name, value in part.items() if name != "tested"})
+    return ClaimVerdict(**fields)
 
 
 def _agreement(entry: Mapping[str, Any]) -> Agreement:

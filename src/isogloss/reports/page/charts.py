@@ -37,11 +37,11 @@ def interval_view(name: str, marks: Sequence[IntervalMark], *, title: str, keys:
     drawable = any(row.low is not None for row in rows)
     pictures = draw_svg(lambda canvas: draw_intervals(marks, canvas, lines=lines), name=name) if drawable else ()
     metrics = list(dict.fromkeys(metric_name(row.metric) for row in rows))
-    shown = metrics[0] if len(metrics) == 1 else "value"
+    value_title = metrics[0] if len(metrics) == 1 else "value"
     return ChartView(
         keys,
         pictures,
-        heading=[title, "model", "language", shown, "n", "clusters"],
+        heading=[title, "model", "language", value_title, "n", "clusters"],
         rows=[[mark.panel, *measure_cells(mark.measure)] for mark in marks],
     )
 

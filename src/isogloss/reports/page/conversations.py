@@ -31,9 +31,9 @@ def answer_lists(runs: Iterable[Run]) -> dict[tuple[str, ...], dict[str, list[li
             parts = [read_part(run, number) for number in written_parts(run)]
             answers = pl.concat(parts).filter(pl.col("text").is_not_null()) if parts else pl.DataFrame()
             for row in read_answers(answers, asked_prompts(run.info)).iter_rows(named=True) if parts else ():
-                shown = [f"{row['prompt']}, {row['order']}", str(row["verdict"]).replace("_", " "), row["text"]]
+                cells = [f"{row['prompt']}, {row['order']}", str(row["verdict"]).replace("_", " "), row["text"]]
                 of_statement = lists.setdefault(tuple(row[name] for name in STATEMENT), {})
-                of_statement.setdefault(str(run.info["model"]), []).append(shown)
+                of_statement.setdefault(str(run.info["model"]), []).append(cells)
     return lists
 
 
@@ -43,11 +43,11 @@ def describe_conversations(runs: Iterable[Run]) -> list[dict[str, Any]]:
     return [
         {
             "model": model,
-            "where": ", ".join(dict.fromkeys(_where(run.info.get("facts", {})) for run in own)),
-            "took": took(own),
-            "prompts": list(_prompts(own)),
+            "where": ", ".join(dict.fromkeys(_where(run.info.get("facts", {})) for run in answers)),
+            "took": took(answers),
+            "prompts": list(_prompts(answers)),
         }
-        for model, own in asked.items()
+        for model, answers in asked.items()
     ]
 
 
@@ -78,6 +78,6 @@ def _prompts(runs: Iterable[Run]) -> Iterator[tuple[str, str, str]]:
     """Language, name and wording of each prompt; the first question first."""
     for run in runs:
         asked = asked_prompts(run.info)
-        known = dict(asked.prompts) if asked else {}
-        for name in sorted(known, key=lambda name: (name != "stereotype", name)):
-            yield language_name(run.info["language"]), name, known[name]
+        prompts = dict(asked.prompts) if asked else {}
+        for name in sorted(prompts, key=lambda name: (name != "stereotype", name)):
+            yield language_name(run.info["language"]), name, prompts[name]

@@ -72,8 +72,8 @@ def measure_all(study: Study, extras: Extras, *, settings: IntervalSettings) -> 
         measured = _measured(part, metrics, settings=settings)
         for column, measures in measured.items():
             rows[column] += measures
-        shown = {*doubts(without_task(measured["overall"]))}
-        notes[name] = tuple(line for line in dict.fromkeys(remarks(measured["overall"])) if line not in shown)
+        noted = {*doubts(without_task(measured["overall"]))}
+        notes[name] = tuple(line for line in dict.fromkeys(remarks(measured["overall"])) if line not in noted)
     if not rows["overall"] and extras.shares is None and extras.answers is None:
         raise IsoglossError(f"Nothing in these runs can be measured. {' '.join(problems)}".strip())
     items = study.items

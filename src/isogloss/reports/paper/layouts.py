@@ -114,13 +114,13 @@ def layout_grid(
 
 def add_facts(scored: Scored, facts: Facts) -> Scored:
     """The scores with columns for facts about their models; the fact `label` renames the model."""
-    names = {name for known in facts.values() for name in known}
+    names = {name for stated in facts.values() for name in stated}
     columns = []
     for name in sorted(names):
-        values = {model: str(known[name]) for model, known in facts.items() if name in known}
-        own = pl.col(name) if name in scored.table.columns else pl.lit(None, dtype=pl.String)
-        own = pl.col("model") if name == "label" else own
-        new = pl.col("model").replace_strict(values, default=own, return_dtype=pl.String)
+        values = {model: str(stated[name]) for model, stated in facts.items() if name in stated}
+        column = pl.col(name) if name in scored.table.columns else pl.lit(None, dtype=pl.String)
+        column = pl.col("model") if name == "label" else column
+        new = pl.col("model").replace_strict(values, default=column, return_dtype=pl.String)
         columns.append(new.alias("model" if name == "label" else name))
     return replace(scored, table=scored.table.with_columns(columns)) if columns else scored
 
@@ -235,14 +235,14 @@ def metric_grid(table: MeasuredTable, request: LayoutRequest, *, order: ValueOrd
     texts, below = [], {}
     for index, line in enumerate(lines):
         cells = [_cell(table.cells, line, entry=entry, column=column) for entry, column in keys]
-        shown = [
+        chosen_columns = [
             _value(rows, request, marked=(line, key[1]) in table.marked, ranks=table.ranks)
             for rows, key in zip(cells, keys, strict=True)
         ]
         against = keys if request.against else []
         extra = [_difference(table, line, entry=entry, column=column, request=request) for entry, column in against]
         names = _row_names(line, lines[index - 1] if index else (), request=request)[request.blocks :]
-        texts.append([*names, *shown, *extra])
+        texts.append([*names, *chosen_columns, *extra])
         ends = [_ends(rows, request) for rows in cells]
         if any(ends):
             below[index] = [*[""] * labels, *ends, *[""] * len(extra)]
@@ -393,7 +393,7 @@ def _fact_grid(table: pl.DataFrame, request: LayoutRequest, *, order: ValueOrder
     rows = table.select(*request.rows, *names).unique(maintain_order=True)
     facts: dict[Key, list[str]] = {}
     for values in rows.iter_rows():
-        shown = [MISSING if value is None else str(value) for value in values[len(request.rows) :]]
-        facts.setdefault(tuple(map(str, values[: len(request.rows)])), shown)
+        cells = [MISSING if value is None else str(value) for value in values[len(request.rows) :]]
+        facts.setdefault(tuple(map(str, values[: len(request.rows)])), cells)
     heading = [*request.rows, *(name.replace("_", " ") for name in names)]
     return Grid(heading, _named_rows(facts, request, order=order), len(request.rows))

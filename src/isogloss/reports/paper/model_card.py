@@ -40,8 +40,8 @@ def _result(rows: Sequence[Measure], facts: Mapping[tuple[str, str], Sequence[In
     infos = facts.get((group["dataset"], group["language"]), [])
     families = {str(info.get("facts", {}).get("family")) for info in infos}
     kind, name = TASKS.get(families.pop(), UNKNOWN) if len(families) == 1 else UNKNOWN
-    known = group["dataset"] in registry.names("dataset")
-    title = registry.get("dataset", group["dataset"]).title if known else group["dataset"]
+    is_plugin = group["dataset"] in registry.names("dataset")
+    title = registry.get("dataset", group["dataset"]).title if is_plugin else group["dataset"]
     methods = sorted({str(info["method"]) for info in infos})
     rest = {name: value for name, value in group.items() if name not in ("model", "dataset")}
     hashes = sorted({str(info["fingerprint"]["data"]) for info in infos if "data" in info["fingerprint"]})

@@ -59,11 +59,11 @@ def paper_tables(
                 drawn = _table(groups[part], models, request=request, intervals=intervals)
                 table = replace(drawn.table, notes=(*drawn.table.notes, *notes))
                 tables.append(replace(drawn, dataset=name, task=part, table=table))
-    known = [table.task or "all" for table in tables]
+    task_names = [table.task or "all" for table in tables]
     if task is not None:
         tables = [table for table in tables if (table.task or "all") == task]
     if not tables:
-        raise IsoglossError(f"There is no table for the task '{task}'. Known: {', '.join(dict.fromkeys(known))}.")
+        raise IsoglossError(f"There is no table for the task '{task}'. Known: {', '.join(dict.fromkeys(task_names))}.")
     return tables
 
 
@@ -82,8 +82,8 @@ def _table(rows: Sequence[Measure], models: ModelFacts, *, request: FigureReques
         )
 
     cells = pivot(rows, line=line, column=lambda row: (row.metric, row.group["language"]), clash=clash)
-    shown = {(row.metric, group_key(row.group["model"], row.group)) for row in rows}
-    ranks = {key: rank for key, rank in models.ranks.items() if key in shown}
+    keys = {(row.metric, group_key(row.group["model"], row.group)) for row in rows}
+    ranks = {key: rank for key, rank in models.ranks.items() if key in keys}
     tags = english_first(row.group["language"] for row in rows)
     order = {
         "kind": KINDS,

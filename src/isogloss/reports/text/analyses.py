@@ -76,22 +76,22 @@ def _explain(explanation: Explanation) -> str:
         f"  caution         {explanation.caution}",
     ]
     large = [difference for difference in explanation.differences if abs(difference.points) >= LEAST]
-    shown = sorted(large, key=lambda difference: -abs(difference.points))
-    if not shown:
+    differences = sorted(large, key=lambda difference: -abs(difference.points))
+    if not differences:
         return "\n".join([*lines, f"  on these scores none of this makes a difference of {LEAST:g} points or more"])
-    columns = [name for name in shown[0].group if len({row.group[name] for row in explanation.differences}) > 1]
+    columns = [name for name in differences[0].group if len({row.group[name] for row in explanation.differences}) > 1]
     rows = []
-    for row in shown:
+    for row in differences:
         numbers = [f"{row.ours:.2f}", f"{row.other:.2f}", f"{row.points:+.2f}", str(row.n)]
         rows.append([*(row.group[name] for name in columns), row.what, *numbers])
     table = as_text(Grid([*columns, "the other way", "ours", "other", "points", "n"], rows, len(columns) + 1))
-    hidden = len(explanation.differences) - len(shown)
+    hidden = len(explanation.differences) - len(differences)
     more = [f"  {hidden} more make less than {LEAST:g} points"] if hidden else []
     return "\n".join([*lines, "", *(f"  {line}" for line in table.splitlines()), *more])
 
 
 def mbe_as_text(tests: Sequence[MbeTest]) -> str:
-    """One block per group, and what must be said of the tests."""
+    """One block per group, and the caveats of the tests."""
     blocks = []
     for test in tests:
         counted = ", ".join(f"{count:,} {group}" for group, count in test.sentences.items())
@@ -155,17 +155,19 @@ def robustness_as_text(report: RobustnessReport) -> str:
 def structure_as_text(structure: Structure) -> str:
     """Agreement of each pair, the tree, and what is common or specific."""
     label = " · ".join(f"{name} {value}" for name, value in structure.group.items())
-    shown = any(likeness.overlap for likeness in structure.likeness)
+    has_overlap = any(likeness.overlap for likeness in structure.likeness)
     pairs = []
     for likeness in structure.likeness:
         kappa = format_value(likeness.kappa, (likeness.kappa_low, likeness.kappa_high))
         rho = format_value(likeness.rho, (likeness.rho_low, likeness.rho_high))
         overlap = f"{likeness.overlap.value:.2f} ({likeness.overlap.chance:.2f})" if likeness.overlap else ""
         counts = [str(likeness.n), str(likeness.clusters)]
-        pairs.append([f"{likeness.a} - {likeness.b}", kappa, rho, *counts, *[overlap] * shown])
+        pairs.append([f"{likeness.a} - {likeness.b}", kappa, rho, *counts, *[overlap] * has_overlap])
     whys = tuple(dict.fromkeys(likeness.why for likeness in structure.likeness if likeness.why))
-    whys += ("overlap: of the subspaces from contrasts to stereotypes (in brackets: of unrelated sentences)",) * shown
-    heading = [structure.over + "s", "kappa", "rank correlation", "n", "clusters", *["overlap"] * shown]
+    whys += (
+        "overlap: of the subspaces from contrasts to stereotypes (in brackets: of unrelated sentences)",
+    ) * has_overlap
+    heading = [structure.over + "s", "kappa", "rank correlation", "n", "clusters", *["overlap"] * has_overlap]
     lines = [as_text(Grid(heading, pairs, 1, whys), title=label), ""]
     if structure.tree:
         lines.append("Most alike first (1 - rank correlation, average linkage):")

@@ -63,7 +63,7 @@ def grid(changes: Changes) -> Grid:
 
 
 def remarks(changes: Changes) -> list[str]:
-    """What must be said with the table."""
+    """The caveats of the table."""
     lines = [
         "intervals and p are adjusted for all groups of the table (largest change under random signs of whole clusters)",
         *merge_notes(changes.notes),

@@ -266,9 +266,9 @@ def rank_mark(rank: Rank | None) -> str:
 def rank_lines(ranks: Sequence[Rank], names: Mapping[str, str] | None = None) -> list[str]:
     """For each metric, the best and the worst model of each language, or those that may be; where none is shown to be, so."""
     lines = []
-    for metric, own in group_by(ranks, lambda row: row.metric).items():
+    for metric, rows_of_metric in group_by(ranks, lambda row: row.metric).items():
         tags: dict[tuple[str, str], list[str]] = {}
-        for tag, rows in group_by(own, lambda row: row.group["language"]).items():
+        for tag, rows in group_by(rows_of_metric, lambda row: row.group["language"]).items():
             tags.setdefault(_rank_ends(rows, names or {}), []).append(tag)
         parts = [_rank_part(ends, where) for ends, where in sorted(tags.items(), key=lambda entry: not any(entry[0]))]
         lines.append(f"{metric_name(metric)}: {'; '.join(parts)}")

@@ -11,7 +11,7 @@ from .table import Grid, as_text
 
 
 def grid(comparisons: Comparisons) -> Grid:
-    """One row per group and metric: both values, the difference, p-values, effect, and what could have been seen."""
+    """One row per group and metric: both values, the difference, p-values, effect, and the smallest detectable one."""
     columns = list(dict.fromkeys(name for row in comparisons for name in row.group))
     numbers = ["a", "b", "a - b", "p", "Holm", "BH", "effect", "n", "clusters", "MDE"]
     empty = "overall" if "task" in columns else "all"
@@ -36,7 +36,7 @@ def grid(comparisons: Comparisons) -> Grid:
 
 
 def remarks(comparisons: Comparisons) -> list[str]:
-    """What must be said with the table."""
+    """The caveats of the table."""
     lines = [f"a is {side_name(row.a)}; b is {side_name(row.b)}" for row in comparisons]
     if any(row.design == "unpaired" for row in comparisons):
         lines.append("compared as independent samples: n counts the items of both sides")

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...analysis.competence import DEPENDS, LIMITS, UNMEASURED, at_limit, state_of
+from ...analysis.headlines import find_metric
 from ...analysis.measures import Measure, Measures, by_group
 from ...analysis.published import KNOWN_FAULT
+from ...chat.answer_rows import ANSWER
 from ...items import group_by
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
 from ..chart_data import without_task
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 NOT_INTERPRETABLE = "not interpretable"
 BELOW = "below our competence limit"
 LOWER_END = ": its lower end "
-ASKED = ("recognition", "agreement")  # metrics of answers to our questions
 MOST = 5  # groups that a remark names
 RELATED = "SS, both win"  # over the items on which both related candidates win over the unrelated one
 COUNTS = 3  # columns: n, ties and clusters
@@ -43,7 +44,7 @@ PROBLEMS = {
 
 
 def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
-    """What must be said of numbers that are not interpretable, or whose competence is not known; each once.
+    """The caveats of numbers that are not interpretable, or whose competence is not known; each once.
 
     A task is not named where the same holds for all tasks together.
     """
@@ -73,7 +74,7 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
 
 def _why_unmeasured(rows: Sequence[Measure | Comparison]) -> str:
     """What is missing for competence to be measured, and how to get it."""
-    if any(row.metric in ASKED for row in rows):
+    if any(metric.quantity == ANSWER for row in rows if (metric := find_metric(row.metric))):
         return "no control statements were asked about, so a model that says yes to anything is not seen"
     return "these scores have neither unrelated candidates nor shuffled controls; score with controls to have them"
 
@@ -110,22 +111,24 @@ def grid(measures: Measures) -> Grid:
     """
     columns = list(dict.fromkeys(name for row in measures for name in row.group))
     metrics = list(dict.fromkeys(row.metric for row in measures))
-    shown = any(row.related_only is not None and (row.competence_low or 100) < LIMITS[-1] for row in measures)
+    has_related = any(row.related_only is not None and (row.competence_low or 100) < LIMITS[-1] for row in measures)
     rows = []
     empty = "overall" if "task" in columns else "all"
-    for group, own in by_group(measures):
-        most = max(row.n for row in own)
+    for group, row_group in by_group(measures):
+        most = max(row.n for row in row_group)
         values = {
             row.metric: number(row) + _order(row, measures) + (f" (n {row.n})" if 0 < row.n < most else "")
-            for row in own
+            for row in row_group
         }
         labels = {name: group.get(name, empty) for name in columns}
         unsupported = unsupported_language_note(group.get("model", ""), group.get("language", ""))
         if "language" in labels and any(note.startswith(unsupported) for note in measures.notes):
             labels["language"] += " *"  # the remark that says so has one too
-        counts = [str(most), str(max(row.ties for row in own)), str(max(row.clusters for row in own))]
-        rows.append([*labels.values(), *(values.get(name, "-") for name in metrics), *_related(own, shown), *counts])
-    heading = [*columns, *(_heading(name, measures) for name in metrics), *([RELATED] if shown else [])]
+        counts = [str(most), str(max(row.ties for row in row_group)), str(max(row.clusters for row in row_group))]
+        rows.append(
+            [*labels.values(), *(values.get(name, "-") for name in metrics), *_related(row_group, has_related), *counts]
+        )
+    heading = [*columns, *(_heading(name, measures) for name in metrics), *([RELATED] if has_related else [])]
     heading += ["n", "ties", "clusters"]
     marked = tuple(f"* {line}" if UNSUPPORTED_LANGUAGE in line else line for line in remarks(measures))
     return Grid(heading, rows, len(columns), marked, repeated=COUNTS)
@@ -151,7 +154,7 @@ def _related(rows: Sequence[Measure], shown: bool) -> list[str]:
 
 
 def remarks(measures: Measures) -> list[str]:
-    """What must be said with the table: odd data, left-out items, missing intervals."""
+    """The caveats of the table: odd data, left-out items, missing intervals."""
     lines = [f"{count} {PROBLEMS.get(name, name)}" for name, count in sorted(measures.problems.items())]
     lines += merge_notes(measures.notes)
     lines += dict.fromkeys(direction(row) for row in measures if row.above and row.value is not None)

@@ -36,9 +36,9 @@ def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
         f"upper bound use {resamples:,} resamples. They are about other clusters with the same wordings, not about other wordings.",
         CAUTION,
     ]
-    shown = [citation for citation in cited if citation.kind != "metric" or citation.name in find_headlines(names)]
+    citations = [citation for citation in cited if citation.kind != "metric" or citation.name in find_headlines(names)]
     sources = [find_source(str(run.info["dataset"])) for run in runs]
-    entries = [entry for citation in shown for entry in citation.entries]
+    entries = [entry for citation in citations for entry in citation.entries]
     entries += [entry for source in sources if source for entry in entries_of(source.citation)]
     return "\n\n".join([" ".join(sentences), *dict.fromkeys(entries), OURS])
 
@@ -54,9 +54,9 @@ def _models(runs: Sequence[Run]) -> Iterable[str]:
 def _data(runs: Sequence[Run]) -> Iterable[str]:
     tags: dict[str, dict[str, int]] = {}
     for run in runs:
-        known = tags.setdefault(str(run.info["dataset"]), {})
+        tags_of_data = tags.setdefault(str(run.info["dataset"]), {})
         language = str(run.info["language"])
-        known[language] = max(known.get(language, 0), int(run.info["items"]))
+        tags_of_data[language] = max(tags_of_data.get(language, 0), int(run.info["items"]))
     for name, counts in tags.items():
         facts = find_source(name) or (registry.get("dataset", name) if name in registry.names("dataset") else None)
         cite = f"{facts.title} ({facts.citation.rstrip('.')}; licence {facts.licence})" if facts else name
@@ -66,7 +66,7 @@ def _data(runs: Sequence[Run]) -> Iterable[str]:
 def _methods(runs: Sequence[Run]) -> Iterable[str]:
     for run in runs:
         name = str(run.info["fingerprint"].get("method", run.info["method"]))
-        known = registry.get("method", name) if name in registry.names("method") else None
+        plugin = registry.get("method", name) if name in registry.names("method") else None
         options = ", ".join(f"{key}={value}" for key, value in (run.info.get("options") or {}).items())
-        cite = f" ({known.citation.rstrip('.')})" if known else ""
+        cite = f" ({plugin.citation.rstrip('.')})" if plugin else ""
         yield f"'{name}'{f' with {options}' if options else ''}{cite}"

@@ -53,7 +53,7 @@ def state_findings(measures: Iterable[Measure], *, values: bool = True) -> list[
     findings = []
     for name, group in sets.items():
         models = group_by(group, lambda row: model_label(row.group))
-        sentences = [_finding(model, own, values=values) for model, own in list(models.items())[:MOST]]
+        sentences = [_finding(model, model_rows, values=values) for model, model_rows in list(models.items())[:MOST]]
         more = [f"{len(models) - MOST} more models are in the table."] if len(models) > MOST else []
         findings.append(f"On {name}, {' '.join([*sentences, *more])}")
     return findings
@@ -63,14 +63,16 @@ def _finding(model: str, rows: Sequence[Measure], *, values: bool) -> str:
     """What is found of one model by its headline metric, language by language; what says nothing comes last."""
     main = main_metric([row.metric for row in rows if row.value is not None] or [row.metric for row in rows])
     neutral = registry.get("metric", main).neutral
-    own = [row for row in rows if row.metric == main]
-    order = english_first(row.group["language"] for row in own)
-    ordered = sorted(own, key=lambda row: order.index(row.group["language"]))
+    rows_of_metric = [row for row in rows if row.metric == main]
+    order = english_first(row.group["language"] for row in rows_of_metric)
+    ordered = sorted(rows_of_metric, key=lambda row: order.index(row.group["language"]))
     kinds = group_by(ordered, lambda row: _kind(row, neutral))
     names = {kind: listed([plain_name(row.group["language"]) for row in group]) for kind, group in kinds.items()}
-    verbs = _verbs(main, neutral, groups=_same_groups(own))
-    shown = {kind for kind in kinds if values or kind == "known"}  # without a neutral point, the value is the finding
-    places = {kind: listed(list(map(_place, kinds[kind]))) if kind in shown else names[kind] for kind in kinds}
+    verbs = _verbs(main, neutral, groups=_same_groups(rows_of_metric))
+    kinds_stated = {
+        kind for kind in kinds if values or kind == "known"
+    }  # without a neutral point, the value is the finding
+    places = {kind: listed(list(map(_place, kinds[kind]))) if kind in kinds_stated else names[kind] for kind in kinds}
     parts = [f"{verbs[kind]} {places[kind]}" for kind in verbs if kind in kinds]
     if "weak" in kinds:
         where, predicate = names["weak"], "is below our competence limit"
@@ -108,8 +110,8 @@ def _verbs(metric: str, neutral: float | None, *, groups: tuple[str | None, str 
     name = metric_name(metric)
     spelled = name[:2].isupper() and name[0] in "FHLMNRSX"  # as in an LMS
     has_one = f"has {'an' if spelled or name[0] in 'aeiouAEIO' else 'a'} {name}"
-    known = registry.get("metric", metric)
-    above, below = known.above, known.below
+    plugin = registry.get("metric", metric)
+    above, below = plugin.above, plugin.below
     if None not in groups:
         below, above = (f"finds {group} sentences more likely" for group in groups)
     return {
@@ -201,7 +203,7 @@ def explain_comparison(row: Comparison, *, hidden: Sequence[str] = ("dataset", "
 
 
 def _verdict(row: Comparison, *, apart: bool) -> str:
-    """What may be said: a difference, a hint that does not hold for all tests, or none; then what could have been seen."""
+    """What may be said: a difference, a hint that does not hold for all tests, or none; then the smallest detectable one."""
     if apart and row.p_holm is not None and row.p_holm <= LEVEL:
         return "they differ"
     if apart and row.p is not None and row.p <= LEVEL:

@@ -121,8 +121,8 @@ def latex_lines(grid: Grid) -> Iterator[str]:
             heading = rf"\multicolumn{{{count}}}{{l}}{{\emph{{{latex(grid.blocks[number])}}}}} \\"
             yield from [heading] if len(grid.blocks) > 1 else []
         cells = [latex(cell) if i < grid.labels else latex_number(cell) for i, cell in enumerate(row)]
-        shown = [rf"\textbf{{{cell}}}" if (number, i) in grid.bold else cell for i, cell in enumerate(cells)]
-        yield " & ".join(shown) + r" \\"
+        cells_in_bold = [rf"\textbf{{{cell}}}" if (number, i) in grid.bold else cell for i, cell in enumerate(cells)]
+        yield " & ".join(cells_in_bold) + r" \\"
         if number in grid.below:
             second = [rf"{{\scriptsize {latex_number(cell)}}}" if cell else "" for cell in grid.below[number]]
             yield " & ".join(second).strip() + r" \\"
@@ -155,7 +155,7 @@ def as_markdown(grid: Grid) -> str:
 
 
 def as_csv(result: Any, grid: Grid) -> str:
-    """One line per row of the result, full precision; what must be said with them is in the last column."""
+    """One line per row of the result, full precision; their caveats are in the last column."""
     return str(result.to_polars().with_columns(remarks=pl.lit("; ".join(grid.remarks))).write_csv())
 
 

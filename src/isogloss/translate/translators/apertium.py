@@ -20,10 +20,10 @@ def open_apertium(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
         raise IsoglossError(f"Apertium is not installed. On Debian: {INSTALL}")
     codes = (str(langcodes.Language.get(tag).to_alpha3()) for tag in (pair.source, pair.target))
     direction = options.get("direction") or "-".join(codes)
-    known = _run(["apertium", "-l"], "").split()
-    if direction not in known:
+    modes = _run(["apertium", "-l"], "").split()
+    if direction not in modes:
         raise IsoglossError(
-            f"Apertium has no direction '{direction}' here. Known: {list_known(direction, known)}. "
+            f"Apertium has no direction '{direction}' here. Known: {list_known(direction, modes)}. "
             "Install the package of the pair, or use `options={'direction': '…'}`"
         )
     return Opened(f"apertium {direction}", lambda texts: _translate(texts, direction), batch=BATCH)

@@ -15,24 +15,24 @@ from . import LanguagePair, Opened, Translator, option
 def open_file(pair: LanguagePair, options: Mapping[str, str]) -> Opened:
     """The table as a translator; a text that is not in it is written into it, to be filled in."""
     path = Path(option(options, "path", translator="file"))
-    known = _read(path) if path.exists() else {}
+    translations = _read(path) if path.exists() else {}
     # A table that was edited must not be answered from the cache of the old one.
-    version = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:8]
+    version = hashlib.sha256(json.dumps(translations, sort_keys=True).encode()).hexdigest()[:8]
     return Opened(
         f"file {path.name} {version}",
-        lambda texts: _look_up(path, texts, known=known),
+        lambda texts: _look_up(path, texts, known=translations),
         batch=10**9,
         placeholders=(BLANK,),
     )
 
 
 def _read(path: Path) -> dict[str, str]:
-    known = {}
+    translations = {}
     for line, row in read_rows(path):
         if not isinstance(row.get("text"), str) or not isinstance(row.get("translation"), str):
             raise BadData(path, line, "the table needs the columns 'text' and 'translation'.")
-        known[" ".join(row["text"].split())] = row["translation"].strip()
-    return known
+        translations[" ".join(row["text"].split())] = row["translation"].strip()
+    return translations
 
 
 def _look_up(path: Path, texts: Sequence[str], *, known: Mapping[str, str]) -> list[str]:

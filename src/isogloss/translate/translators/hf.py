@@ -55,14 +55,14 @@ def open_network(net: Any, tokenizer: Any, *, pair: LanguagePair, name: str, bea
 
 def language_code(tokenizer: Any, tag: str) -> str:
     """The tokenizer's own code for a language: `es`, `spa_Latn` or `es_XX`."""
-    known = {str(token) for token in tokenizer.all_special_tokens} | set(tokenizer.get_added_vocab())
+    tokens = {str(token) for token in tokenizer.all_special_tokens} | set(tokenizer.get_added_vocab())
     language = langcodes.Language.get(tag)
     plain = str(language.language)
     guesses = [tag, plain, NLLB.get(tag, ""), f"{language.to_alpha3()}_{language.maximize().script}"]
     for guess in guesses:
-        if guess in known or f"__{guess}__" in known:
+        if guess in tokens or f"__{guess}__" in tokens:
             return guess
-    regional = sorted(code for code in known if code.startswith(f"{plain}_"))
+    regional = sorted(code for code in tokens if code.startswith(f"{plain}_"))
     if regional:
         return regional[0]
     raise IsoglossError(f"The translation model does not know the language '{tag}'. Choose a model that does.")

@@ -13,8 +13,8 @@ def draw(data: PageData) -> dict[str, Any] | None:
     """One table for each model and language, and what its control items say."""
     groups: dict[str, list[Control]] = {}
     for control in data.controls:
-        shown = {key: language_name(value) if key == "language" else value for key, value in control.group.items()}
-        groups.setdefault(", ".join(shown.values()), []).append(control)
+        group = {key: language_name(value) if key == "language" else value for key, value in control.group.items()}
+        groups.setdefault(", ".join(group.values()), []).append(control)
     tables = []
     for name, rows in groups.items():
         sentences = [sentence[0].upper() + sentence[1:] for sentence in map(explain_control_items, rows) if sentence]

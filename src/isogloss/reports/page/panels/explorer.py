@@ -43,7 +43,7 @@ def draw(page_data: PageData) -> dict[str, Any] | None:
         "shared": shared,
         "kinds": sorted({row["c"] for row in rows if row["c"]}),
         "sets": list(dict.fromkeys(row["d"] for row in rows)),
-        "verdicts": sorted({answer[1] for row in rows for own in row.get("a", ()) for answer in own or ()}),
+        "verdicts": sorted({answer[1] for row in rows for cell in row.get("a", ()) for answer in cell or ()}),
         "tags": tags,
         "kept": len(rows),
         "total": len(records),

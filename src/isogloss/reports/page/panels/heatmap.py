@@ -51,9 +51,9 @@ def _map(dataset: str, rows: Sequence[Measure], *, kinds: Mapping[str, str]) -> 
     for metric in metrics:
         for task in [ALL, *tasks] if len(tasks) > 1 else [ALL]:
             kept = total if task == ALL else [row for row in rows if row.group.get("task") == task]
-            shown = [row for row in kept if row.metric == metric and row.value is not None]
-            if shown:
-                views.append(_view(f"heat-{dataset}-{len(views)}", shown, kinds=kinds, task=task))
+            metric_rows = [row for row in kept if row.metric == metric and row.value is not None]
+            if metric_rows:
+                views.append(_view(f"heat-{dataset}-{len(views)}", metric_rows, kinds=kinds, task=task))
     label = f"Heat map of models and languages on {dataset}."
     return {
         "dataset": dataset,

@@ -19,9 +19,9 @@ def draw(data: PageData) -> dict[str, Any] | None:
     """One chart for all metrics of a data set that have the same scale, without the headlines of StereoSet."""
 
     def scale(row: Measure) -> tuple[Any, ...]:
-        known = registry.get("metric", row.metric)
-        endless = math.isinf(known.bounds[1] - known.bounds[0])
-        return (*known.bounds, known.neutral, row.metric if endless else "")  # a scale without ends is its own
+        plugin = registry.get("metric", row.metric)
+        endless = math.isinf(plugin.bounds[1] - plugin.bounds[0])
+        return (*plugin.bounds, plugin.neutral, row.metric if endless else "")  # a scale without ends is its own
 
     rows = [row for row in without_task(data.overall) if row.metric not in PLANE and row.value is not None]
     parts = []

@@ -59,10 +59,10 @@ def citations(data: PageData) -> list[dict[str, str]]:
     works: dict[tuple[str, str], list[str]] = {}
     for kind, name, title in named:
         with suppress(IsoglossError):  # the user's own data, or scores that were made elsewhere
-            known = registry.get(kind.replace(" ", ""), name)
-            if known.citation == OURS:
+            plugin = registry.get(kind.replace(" ", ""), name)
+            if plugin.citation == OURS:
                 continue
-            works.setdefault((known.citation, getattr(known, "licence", "")), []).append(f"{kind} {title}")
+            works.setdefault((plugin.citation, getattr(plugin, "licence", "")), []).append(f"{kind} {title}")
     return [{"what": ", ".join(what), "text": text, "licence": licence} for (text, licence), what in works.items()]
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..errors import IsoglossError
-from ..items import ANTI_STEREOTYPE, STEREOTYPE
-from ..metrics._preferences import wins
-from ..results import Results
-from ..scores import Scored
-from ..stats.resampling import FEWEST_CLUSTERS, Array, expanded_level, percentile_interval
-from .groups import check_rows, pivot_roles
+from isogloss.analysis.groups import check_rows, pivot_roles
+from isogloss.errors import IsoglossError
+from isogloss.items import ANTI_STEREOTYPE, STEREOTYPE
+from isogloss.metrics._preferences import wins
+from isogloss.results import Results
+from isogloss.scores import Scored
+from isogloss.stats.resampling import FEWEST_CLUSTERS, Array, expanded_level, percentile_interval
 
 NAMES = (
     "model",
