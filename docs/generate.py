@@ -582,8 +582,10 @@ def verdict_matrices() -> str:
     kept = [[f"`{tag}`", *verdict_share(tag, [r for r in held_out if r["language"] == tag])[1:3]] for tag in tags]
     kept.append(["all", *verdict_share("all", held_out)[1:3]])
     second, hard = labelled("answers_second_author.jsonl"), labelled("answers_hard.jsonl")
-    names = ("blind", "sealed", "apart", "bakers", "gardeners", "cyclists", "anglers")
-    blind, sealed, apart, bakers, gardeners, cyclists, anglers = (labelled(f"answers_{name}.jsonl") for name in names)
+    names = ("blind", "sealed", "apart", "bakers", "gardeners", "cyclists", "anglers", "potters")
+    blind, sealed, apart, bakers, gardeners, cyclists, anglers, potters = (
+        labelled(f"answers_{name}.jsonl") for name in names
+    )
     opened = [row | {"first_read": row["opened_read"]} for row in apart if row["half"] == "sealed"]
     first_readings = [first_reading_share(tag, [r for r in second if r["language"] == tag]) for tag in tags]
     first_readings = [cells for cells in first_readings if cells[1]] + [first_reading_share("all", second)]
@@ -624,6 +626,8 @@ def verdict_matrices() -> str:
             hard_table(cyclists, by="language"),
             "Answers in 24 languages, written at the same time and kept closed until these changes were done (`at first`: read once then); words were added afterwards:",
             hard_table([row | {"first_read": row["opened_read"]} for row in anglers]),
+            "Answers in 20 languages by the same author, written when those changes were done, and read once (`at first`); a list of words for opinions and a few others were added afterwards:",
+            hard_table(potters),
             "Which rule decided how many of all these answers, in the order in which the rules are tried:",
             rule_table(
                 [
@@ -639,6 +643,7 @@ def verdict_matrices() -> str:
                     *gardeners,
                     *cyclists,
                     *anglers,
+                    *potters,
                 ]
             ),
             "Read wrong, of the first table:",

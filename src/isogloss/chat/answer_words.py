@@ -125,7 +125,7 @@ def _option_patterns(raw: Mapping[str, Sequence[str]]) -> tuple[re.Pattern[str],
     return tuple(
         re.compile(pattern, re.MULTILINE)
         for pattern in (
-            rf"(?:{word},\s*)?[(\[]*(?:{one})?{first}[)\]]*\s*(?:[/|・]|,?\s*{either})\s*[(\[]*(?:{two})?{second}[)\]]*",
+            rf"(?:{word},\s*)?[(\[]*(?:{one})?{first}[)\]]*\s*(?:[/|・]|[,、]?\s*{either}[,、]?)\s*[(\[]*(?:{two})?{second}[)\]]*",
             rf"\b(?P<preposition>\w+)\s+{first}\s+{either}\s+(?P=preposition)\s+{second}",
             rf"{one}{first}[,;.]?\s*{two}{second}",
             rf"^[ \t]*(?:{one})?{first}[.,]?[ \t]*\n\s*(?:{two})?{second}[.]?[ \t]*$",
@@ -156,8 +156,10 @@ def _by_first_word(phrases: Sequence[Words]) -> dict[str, tuple[Words, ...]]:
 
 def start_phrase(words: Words, phrases: Mapping[str, Sequence[Words]]) -> Words:
     """The longest of the phrases, given by their first words, that the words start with; empty when there is none."""
-    candidates = phrases.get(words[0], ()) if words else ()
-    return next((phrase for phrase in candidates if words[: len(phrase)] == phrase), ())
+    for phrase in phrases.get(words[0], ()) if words else ():
+        if words[: len(phrase)] == phrase:
+            return phrase
+    return ()
 
 
 def answer_phrase(words: Words, lexicon: AnswerWords) -> Words:

@@ -48,7 +48,9 @@ def read_sentence(
     if verdict:
         return AnswerReading(verdict, "word")
     later = _read_later(first, lexicon)
-    return AnswerReading(later, "later") if later else None
+    if later:
+        return AnswerReading(later, "later")
+    return AnswerReading(REFUSED, "refusal") if _denies_opinion(first, lexicon) else None
 
 
 def _read_after_concession(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -> str | None:
@@ -279,3 +281,16 @@ def is_refusal(first: AnswerSentence, lexicon: AnswerWords) -> bool:
     return bool(start_phrase(words, refusals)) or any(
         len(phrase) > 1 and find_phrase(words, phrase, gap=0) for phrase in phrases_within(words, refusals)
     )
+
+
+def _denies_opinion(first: AnswerSentence, lexicon: AnswerWords) -> bool:
+    """Whether a clause negates a word for opinion, judging or commenting: 'Non mi sento di esprimere un giudizio.'"""
+    if lexicon.starts["negations"].keys().isdisjoint(first.words):
+        return False
+    stems = tuple(phrase[0] for phrase in lexicon.lists["opinions"] if len(phrase) == 1)
+    for clause in first.clauses:
+        places: list[tuple[int, ...]] = [(place,) for place, word in enumerate(clause) if word.startswith(stems)]
+        places += [find_phrase(clause, phrase, gap=0) for phrase in lexicon.lists["opinions"] if len(phrase) > 1]
+        if any(place and is_negated(clause, place, lexicon=lexicon) for place in places):
+            return True
+    return False

@@ -12,7 +12,7 @@ from .text_normalisation import AnswerSentence, cut_sentences, normalise, script
 STEM = 4  # letters that two forms of a word share
 SYLLABLES = 2  # the same of Hangul, where each is a syllable: 조용하다, 조용하지
 DENIED, AFFIRMED = 0.6, 1.0  # of the statement's words that a denial, or an affirmation, must hold
-AFFIRMED_LETTERS = 0.8  # the same of letters, where each is a word: a copula may differ
+DENIED_LETTERS, AFFIRMED_LETTERS = 0.5, 0.8  # the same of letters, where each is a word: a copula may differ
 CONTRACTION = "n't"  # 'aren't', 'didn't': negations of a statement; beside 'I agree' they deny something else
 FEWEST = 2  # words; a statement of one word is found in too many answers
 LONGEST = 2  # times as many words as the statement has; a longer answer says more than the statement
@@ -34,7 +34,8 @@ def compare_with_statement(
     for words in (follows.words, *follows.clauses):  # a clause that says it again may have others beside it
         denied = _is_denied(words, lexicon) != _is_denied(stated, lexicon)
         # a negation may be a part of a verb, so what affirms the statement must have its very words
-        needed = DENIED if denied else AFFIRMED_LETTERS if _has_letters(stated) else AFFIRMED
+        shares = (DENIED_LETTERS, AFFIRMED_LETTERS) if _has_letters(stated) else (DENIED, AFFIRMED)
+        needed = shares[0] if denied else shares[1]
         if len(words) <= LONGEST * len(stated) + FEWEST and _held(words, stated, whole=not denied) >= needed:
             verdict = YES if denied else NO
             return reading if verdict == reading.verdict else AnswerReading(verdict, STANCE_AGAINST_WORD)
