@@ -582,8 +582,9 @@ def verdict_matrices() -> str:
     kept = [[f"`{tag}`", *verdict_share(tag, [r for r in held_out if r["language"] == tag])[1:3]] for tag in tags]
     kept.append(["all", *verdict_share("all", held_out)[1:3]])
     second, hard = labelled("answers_second_author.jsonl"), labelled("answers_hard.jsonl")
-    blind, sealed, apart, bakers, gardeners = (
-        labelled(f"answers_{name}.jsonl") for name in ("blind", "sealed", "apart", "bakers", "gardeners")
+    names = ("blind", "sealed", "apart", "bakers", "gardeners", "cyclists", "anglers", "potters")
+    blind, sealed, apart, bakers, gardeners, cyclists, anglers, potters = (
+        labelled(f"answers_{name}.jsonl") for name in names
     )
     opened = [row | {"first_read": row["opened_read"]} for row in apart if row["half"] == "sealed"]
     first_readings = [first_reading_share(tag, [r for r in second if r["language"] == tag]) for tag in tags]
@@ -620,8 +621,31 @@ def verdict_matrices() -> str:
             hard_table(bakers, by="language"),
             "Answers written by the same author when those changes were done, and read once (`at first`); refusals and a few words were added afterwards:",
             hard_table(gardeners),
+            "Answers of a fifth set, 20 languages, written before their author had opened the rules (`at first`); rules and words were changed for them afterwards:",
+            hard_table(cyclists),
+            hard_table(cyclists, by="language"),
+            "Answers in 24 languages, written at the same time and kept closed until these changes were done (`at first`: read once then); words were added afterwards:",
+            hard_table([row | {"first_read": row["opened_read"]} for row in anglers]),
+            "Answers in 20 languages by the same author, written when those changes were done, and read once (`at first`); a list of words for opinions and a few others were added afterwards:",
+            hard_table(potters),
             "Which rule decided how many of all these answers, in the order in which the rules are tried:",
-            rule_table([*rows, *later, *held_out, *second, *hard, *blind, *sealed, *apart, *bakers, *gardeners]),
+            rule_table(
+                [
+                    *rows,
+                    *later,
+                    *held_out,
+                    *second,
+                    *hard,
+                    *blind,
+                    *sealed,
+                    *apart,
+                    *bakers,
+                    *gardeners,
+                    *cyclists,
+                    *anglers,
+                    *potters,
+                ]
+            ),
             "Read wrong, of the first table:",
             told,
             "All answers of the first table; labels are rows, what is read are columns.",

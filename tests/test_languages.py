@@ -233,10 +233,10 @@ def test_all_that_a_file_lacks_is_named_at_once(own_home):
     with pytest.warns(UserWarning, match="A language file is skipped"), pytest.raises(IsoglossError) as caught:
         languages.get("qaa")
     assert str(caught.value).removeprefix(f"{own_home / 'qaa.toml'}: ") == (
-        "a language file needs 'name', 'autonym', 'direction', 'script', texts. "
-        "a language file needs 'spaces', true or false. "
+        "a language file needs 'name', 'autonym', 'direction', 'script', texts; "
+        "a language file needs 'spaces', true or false; "
         "the prompts ask.prompts.stereotype, ask.prompts.agree, ask.prompts.disagree must hold "
-        "{statement}, {first}, {second}, each once. "
+        "{statement}, {first}, {second}, each once; "
         "ask.answers.no, ask.answers.agree, ask.answers.disagree, ask.answers.stereotype, ask.answers.negations, "
         "ask.answers.refusals, ask.answers.joiners, ask.answers.openers, ask.answers.conditions "
         "must be lists of words, and not empty."

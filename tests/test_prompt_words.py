@@ -104,7 +104,7 @@ def test_a_language_with_everything_is_read(own):
         (
             "disagree = ",
             "dissent = ",
-            "ask.prompts has no 'dissent'; it has stereotype, agree, disagree. the prompt ask.prompts.disagree must hold {statement}, {first}, {second}, each once.",
+            "ask.prompts has no 'dissent'; it has stereotype, agree, disagree; the prompt ask.prompts.disagree must hold {statement}, {first}, {second}, each once.",
         ),
     ],
 )

@@ -240,7 +240,7 @@ def read_language(path: Path) -> Language:
         raise BadData(path, None, f"cannot be read ({error.strerror}).") from error
     problems = _file_problems(content, path.stem)
     if problems:
-        raise BadData(path, None, " ".join(problems))
+        raise BadData(path, None, "; ".join(problem.removesuffix(".") for problem in problems) + ".")
     sections = {key: value for key, value in content.items() if key not in FACTS}
     return Language(**{fact: content[fact] for fact in FACTS}, path=path, sections=sections)
 

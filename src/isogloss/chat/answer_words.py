@@ -12,7 +12,7 @@ from .text_normalisation import cut_sentences, cut_words, normalise, script_of
 
 SCRIPTS = {"Arab": "ARABIC", "Beng": "BENGALI", "Cyrl": "CYRILLIC", "Deva": "DEVANAGARI", "Grek": "GREEK"}
 SCRIPTS |= {"Hans": "CJK", "Hant": "CJK", "Hebr": "HEBREW", "Kore": "HANGUL", "Latn": "LATIN"}
-MARKS = "[\"'“”‘’«»„「」『』*_`]*"
+MARKS = "(?:« | »|[\"'“”‘’«»„「」『』*_`])*"
 # vowel signs of Indic scripts are no letters to `re`, but a word goes on with them
 WORD_END = r"(?![\w\u0900-\u0963\u0966-\u0dff])"
 
@@ -125,7 +125,7 @@ def _option_patterns(raw: Mapping[str, Sequence[str]]) -> tuple[re.Pattern[str],
     return tuple(
         re.compile(pattern, re.MULTILINE)
         for pattern in (
-            rf"(?:{word},\s*)?[(\[]*(?:{one})?{first}[)\]]*\s*(?:[/|]|,?\s*{either})\s*[(\[]*(?:{two})?{second}[)\]]*",
+            rf"(?:{word},\s*)?[(\[]*(?:{one})?{first}[)\]]*\s*(?:[/|・]|[,、]?\s*{either}[,、]?)\s*[(\[]*(?:{two})?{second}[)\]]*",
             rf"\b(?P<preposition>\w+)\s+{first}\s+{either}\s+(?P=preposition)\s+{second}",
             rf"{one}{first}[,;.]?\s*{two}{second}",
             rf"^[ \t]*(?:{one})?{first}[.,]?[ \t]*\n\s*(?:{two})?{second}[.]?[ \t]*$",
@@ -156,8 +156,20 @@ def _by_first_word(phrases: Sequence[Words]) -> dict[str, tuple[Words, ...]]:
 
 def start_phrase(words: Words, phrases: Mapping[str, Sequence[Words]]) -> Words:
     """The longest of the phrases, given by their first words, that the words start with; empty when there is none."""
-    candidates = phrases.get(words[0], ()) if words else ()
-    return next((phrase for phrase in candidates if words[: len(phrase)] == phrase), ())
+    for phrase in phrases.get(words[0], ()) if words else ():
+        if words[: len(phrase)] == phrase:
+            return phrase
+    return ()
+
+
+def answer_phrase(words: Words, lexicon: AnswerWords) -> Words:
+    """The longest phrase for yes or no that the words start with."""
+    return max(start_phrase(words, lexicon.starts["yes"]), start_phrase(words, lexicon.starts["no"]), key=len)
+
+
+def stance_phrase(words: Words, lexicon: AnswerWords) -> Words:
+    """The longest phrase of agreement or disagreement that the words start with."""
+    return max(start_phrase(words, lexicon.starts["agree"]), start_phrase(words, lexicon.starts["disagree"]), key=len)
 
 
 def phrases_within(words: Words, phrases: Mapping[str, Sequence[Words]]) -> Iterator[Words]:

@@ -17,10 +17,20 @@ PROMPTS = ("stereotype", "agree", "disagree")
 STEREOTYPE_PROMPT, DISAGREE_PROMPT = PROMPTS[0], PROMPTS[2]
 WORDS = ("yes", "no")
 LISTS = (
-    "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "joiners", "both",
-    "alternatives", "openers", "contrasts", "corrections", "conditions", "questions", "late_negations",
+    "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "opinions", "joiners", "both",
+    "alternatives", "openers", "contrasts", "concessions", "corrections", "conditions", "questions", "late_negations",
 )  # fmt: skip
-OPTIONAL = ("facts", "both", "alternatives", "contrasts", "corrections", "questions", "late_negations")
+OPTIONAL = (
+    "facts",
+    "opinions",
+    "both",
+    "alternatives",
+    "contrasts",
+    "concessions",
+    "corrections",
+    "questions",
+    "late_negations",
+)
 SLOTS = ("{statement}", "{first}", "{second}")
 
 

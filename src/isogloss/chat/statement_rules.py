@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 
-from .answer_words import AnswerWords, Words, find_phrase
+from .answer_words import AnswerWords, Words, answer_phrase, find_phrase
+from .meaning_rules import read_meaning
 from .prompt_words import DISAGREE_PROMPT
 from .readings import NO, STANCE_AGAINST_WORD, YES, AnswerReading
-from .sentence_rules import answer_phrase, is_question, read_meaning
+from .sentence_rules import is_question
 from .text_normalisation import AnswerSentence, cut_sentences, normalise, script_of
 
 STEM = 4  # letters that two forms of a word share
+SYLLABLES = 2  # the same of Hangul, where each is a syllable: 조용하다, 조용하지
 DENIED, AFFIRMED = 0.6, 1.0  # of the statement's words that a denial, or an affirmation, must hold
-AFFIRMED_LETTERS = 0.8  # the same of letters, where each is a word: a copula may differ
+DENIED_LETTERS, AFFIRMED_LETTERS = 0.5, 0.8  # the same of letters, where each is a word: a copula may differ
+CONTRACTION = "n't"  # 'aren't', 'didn't': negations of a statement; beside 'I agree' they deny something else
 FEWEST = 2  # words; a statement of one word is found in too many answers
 LONGEST = 2  # times as many words as the statement has; a longer answer says more than the statement
 
@@ -26,15 +29,17 @@ def compare_with_statement(
     if follows is None or read_meaning(follows.clauses, lexicon, prompt=DISAGREE_PROMPT) is not None:
         return reading
     stated = tuple(word for sentence in cut_sentences(normalise(statement)) for word in sentence.words)
-    if len(stated) < FEWEST or len(follows.words) > LONGEST * len(stated) + FEWEST:
+    if len(stated) < FEWEST:
         return reading
-    denied = _is_denied(follows.words, lexicon) != _is_denied(stated, lexicon)
-    # a negation may be a part of a verb, so what affirms the statement must have its very words
-    needed = DENIED if denied else AFFIRMED_LETTERS if _has_letters(stated) else AFFIRMED
-    if _held(follows.words, stated, whole=not denied) < needed:
-        return reading
-    verdict = YES if denied else NO
-    return reading if verdict == reading.verdict else AnswerReading(verdict, STANCE_AGAINST_WORD)
+    for words in (follows.words, *follows.clauses):  # a clause that says it again may have others beside it
+        denied = _is_denied(words, lexicon) != _is_denied(stated, lexicon)
+        # a negation may be a part of a verb, so what affirms the statement must have its very words
+        shares = (DENIED_LETTERS, AFFIRMED_LETTERS) if _has_letters(stated) else (DENIED, AFFIRMED)
+        needed = shares[0] if denied else shares[1]
+        if len(words) <= LONGEST * len(stated) + FEWEST and _held(words, stated, whole=not denied) >= needed:
+            verdict = YES if denied else NO
+            return reading if verdict == reading.verdict else AnswerReading(verdict, STANCE_AGAINST_WORD)
+    return reading
 
 
 def _after_word(sentences: Sequence[AnswerSentence], lexicon: AnswerWords) -> AnswerSentence | None:
@@ -50,7 +55,8 @@ def _after_word(sentences: Sequence[AnswerSentence], lexicon: AnswerWords) -> An
 
 def _held(words: Words, stated: Words, *, whole: bool) -> float:
     """The share of the statement's words that are among the words, as they are or in any form."""
-    length = None if whole or _has_letters(stated) else STEM
+    stem = SYLLABLES if script_of(stated[0][0]) == "HANGUL" else STEM
+    length = None if whole or _has_letters(stated) else stem
     stems = {word[:length] for word in stated}
     return len(stems & {word[:length] for word in words}) / len(stems)
 
@@ -68,4 +74,5 @@ def _is_denied(words: Words, lexicon: AnswerWords) -> bool:
         positions = find_phrase(rest, negation, gap=0)
         held.update(positions)
         count += bool(positions)
+    count += any(word.endswith(CONTRACTION) for index, word in enumerate(words) if index not in held)
     return count % 2 == 1

@@ -8,28 +8,39 @@ from functools import lru_cache
 import polars as pl
 
 from .. import languages
-from .answer_words import AnswerWords, AskedPrompts, answer_words_of, find_phrase, phrases_within, start_phrase
-from .final_answer import extract_answer
-from .prompt_words import DISAGREE_PROMPT
-from .readings import EMPTY, NO, OFF_TOPIC, OTHER_LANGUAGE, RESTATED, STANCE_AGAINST_WORD, YES, AnswerReading
-from .sentence_rules import (
-    ENGLISH,
-    PLAIN,
+from .answer_words import (
+    AnswerWords,
+    AskedPrompts,
     answer_phrase,
-    is_hypothetical,
-    is_question,
-    read_meaning,
-    read_sentence,
+    answer_words_of,
+    find_phrase,
+    phrases_within,
     stance_phrase,
+    start_phrase,
 )
+from .closing_rules import CLOSING, concedes, read_closing, read_concession, read_objection
+from .final_answer import extract_answer
+from .meaning_rules import has_concession, read_meaning
+from .prompt_words import DISAGREE_PROMPT
+from .readings import (
+    EMPTY,
+    NO,
+    OFF_TOPIC,
+    OTHER_LANGUAGE,
+    RESTATED,
+    STANCE_AGAINST_WORD,
+    YES,
+    AnswerReading,
+)
+from .sentence_rules import ENGLISH, PLAIN, is_hypothetical, is_question, read_sentence
 from .statement_rules import compare_with_statement
 from .text_normalisation import AnswerSentence, cut_sentences, cut_words, normalise, script_of
 
 MENTION = re.compile(r"^[\s*]*[\"'“”‘’«「『]\s*\w{1,5}\s*[\"'“”‘’»」』][ \t]+\w")
 CHOICE = re.compile(r"(?:^|\n)(?P<heading>[^\n]*?)\(?\b(?P<number>\d{1,2}|[a-d])[.):]*\s*$")
-CLOSING, CLOSING_LETTERS = 6, 14  # words of a clause that is a stance alone: 'ich stimme dieser Aussage nicht zu'
 UNFINISHED_LINE = re.compile(r"\n[^\n]*[,،]\s*$")
 CONCLUSION = 2  # words of a clause that ends with the answer: 'therefore no'
+COPULAS = frozenset({"है", "होगा", "में", "आहे", "असे", "است"})  # verbs and particles after the answer that they belong to
 TICKED = re.compile(r"[(\[]\s*[x✓✔]\s*[)\]]\s*(?P<option>[^\n(\[]+)")
 EMPTY_BOX = re.compile(r"[(\[]\s*[)\]]")
 SHORTEST = 8  # letters; a shorter answer cannot say the statement again
@@ -107,16 +118,26 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
     bare = [_without_openers(sentence, lexicon) for sentence in sentences]
     bare = [sentence for sentence in bare if sentence.clauses]
     first = _read_first(bare, lexicon, prompt=prompt) if bare and not MENTION.match(text) else None
+    concession = read_concession(sentences, lexicon, prompt=prompt) if len(sentences) > 1 else None
     if first is not None and first.verdict != OFF_TOPIC and first.rule not in ("stance", "refusal"):
-        return first
+        return concession if concession and concedes(first, bare[0], lexicon=lexicon, prompt=prompt) else first
     # a line that ends with a comma goes on: 'Ja,' on the last line of a text that was cut is no answer alone
     complete = sentences[:-1] if UNFINISHED_LINE.search(tidied) else sentences
     later = _read_last(complete, lexicon, prompt=prompt)
-    closing = _read_closing(sentences, lexicon, prompt=prompt)
+    closing = read_closing(sentences, lexicon, prompt=prompt)
     if later is not None and (first is None or first.verdict == OFF_TOPIC or later.rule == "label"):
         return closing or later  # 'Of course, they can. Hence, I disagree.'
-    if closing is not None and (first is None or first.rule != "stance" or len(sentences[0].words) > CLOSING):
-        return closing
+    last = closing or concession
+    if last is not None and (first is None or first.rule != "stance" or len(sentences[0].words) > CLOSING):
+        return last
+    if concession is not None and has_concession(sentences[0].clauses[0], lexicon):
+        return concession
+    if (
+        first is not None
+        and first.rule == "refusal"
+        and (objection := read_objection(bare[1:], lexicon, prompt=prompt))
+    ):
+        return objection
     if first is None and (after := _read_after(bare[1:], lexicon, prompt=prompt)):
         return AnswerReading(after, "after")
     if restated and (first is None or first.verdict == OFF_TOPIC):
@@ -161,19 +182,6 @@ def _read_last(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, pro
             rule = reading.rule if reading.rule == STANCE_AGAINST_WORD else ""
             return AnswerReading(reading.verdict, rule or ("label" if bare != sentence else "later"))
     return None
-
-
-def _read_closing(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, prompt: str) -> AnswerReading | None:
-    """What a short last clause says after other sentences: 'So, I disagree.'"""
-    last = sentences[-1]
-    clause = last.clauses[-1]
-    reach = CLOSING_LETTERS if script_of(clause[-1][0]) in ("CJK", "HIRAGANA", "KATAKANA") else CLOSING
-    if len(sentences) < 2 or len(clause) > reach or last.cut or is_hypothetical(last, lexicon):
-        return None
-    if is_question(last, lexicon, prompt=prompt):
-        return None
-    meant = read_meaning([clause], lexicon, prompt=prompt)
-    return AnswerReading(meant, "closing") if meant in (YES, NO) else None
 
 
 def _read_after(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, prompt: str) -> str | None:
@@ -223,6 +231,8 @@ def _after_label(sentence: AnswerSentence, lexicon: AnswerWords, *, later: bool)
         rest = last[positions[-1] + 1 :] if positions else ()
         while adverb := start_phrase(rest, lexicon.starts["openers"]):  # 'la réponse est donc oui'
             rest = rest[len(adverb) :]
+        while rest and rest[-1] in COPULAS:  # 'मेरा जवाब नहीं है'
+            rest = rest[:-1]
         if rest and answer_phrase(rest, lexicon) == rest:
             return AnswerSentence((rest,), sentence.question)
     return None
