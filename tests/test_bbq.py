@@ -405,7 +405,7 @@ def test_samples_of_lm_eval_are_read_again_by_the_texts_of_their_requests(tmp_pa
     status, _, error = command("data", "import", log, *words)
     assert status == 0, error
     assert error == (  # the item's wording, Not known, wins once; some wording wins three times
-        "· accuracy on 4 ambiguous questions: logged 0.0, read again with the best of 3 wordings of unknown 75.0, "
+        "· accuracy on 4 ambiguous questions: logged 0.0 (wrong on 3), read again with the best of 3 wordings of unknown 75.0, "
         "with the question's own wording 25.0\n"
     )
     measures = ig.measure(ig.load(tmp_path / "runs"), metrics=["accuracy_ambiguous"], by=[])
