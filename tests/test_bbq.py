@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 from collections import defaultdict
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from isogloss.errors import IsoglossError
 from isogloss.exchange.bbq import read_answers, read_option
 from isogloss.exchange.runs import import_run
 from isogloss.items import Item
+from isogloss.studies.file import read_study
 from support import groups
 from support.builders import write_jsonl
 
+ROOT = Path(__file__).parent.parent
 METRICS = [
     "accuracy_ambiguous",
     "accuracy_disambiguated",
@@ -463,6 +466,17 @@ def test_questions_of_mbbq_are_paired_only_where_they_are_the_same(real_data):
             assert (here["right"], here["polarity"]) == (there["right"], there["polarity"])
     controls = [item for item in items if item.variant == "control"]
     assert sum(item.derived_from in ids[item.language] for item in controls) == PAIRED_CONTROLS
+
+
+@pytest.mark.slow
+def test_the_study_has_a_thousand_questions_with_controls_that_languages_share(real_data):
+    sample = read_study(ROOT / "studies" / "mbbq.yaml").sample
+    questions = {}
+    for tag in ("en", "es", "tr"):
+        items = ig.read(real_data / "mbbq", language=tag, limit=sample.limit, seed=sample.seed)
+        questions[tag] = {item.id for item in items if item.variant is None}
+        assert len(questions[tag] & {item.derived_from for item in items}) >= 1_040
+    assert all(len(first & second) >= 1_040 for first, second in combinations(questions.values(), 2))
 
 
 @pytest.mark.slow
