@@ -572,3 +572,4 @@ def test_biases_are_compared_with_those_of_the_control_questions(tmp_path):
     assert set(rows) == {"bias_a", "bias_a of control items", "bias_d", "bias_d of control items"}
     control = rows["bias_a of control items"]
     assert (rows["bias_a"].value, control.value, control.difference) == (100, 0, 100)
+    assert "Permuted labels" not in str(ig.controls(runs, resamples=200))  # they belong to preferences

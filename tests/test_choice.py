@@ -109,6 +109,15 @@ def test_a_table_of_choices_says_what_guessing_gives():
     assert "sense choice 66.7; ss choice 50; position 0, and more with few answers" in line
 
 
+def test_a_table_of_choices_counts_outcomes_and_reasons():
+    answers = iter(["A", "I'm sorry, but I can't choose.", "", "A", "A", "B"])
+    measures = ig.measure(choices_of(INTER[:2], lambda message: next(answers)))
+    assert measures.notes[0].startswith("answers of m in en to choice: ")
+    assert measures.notes[0].endswith("; without a choice: 1 empty, 1 refused")
+    shares = [int(part.split()[0]) for part in measures.notes[0].split(": ")[1].split(";")[0].split(", ")]
+    assert sum(shares) == 4
+
+
 def test_samples_without_a_temperature_are_an_error():
     with pytest.raises(IsoglossError) as error:
         fill_options("choice", METHOD, chosen={"samples": "2"})

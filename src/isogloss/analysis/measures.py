@@ -11,6 +11,7 @@ from .. import registry
 from ..errors import IsoglossError, UnknownName
 from ..metrics import Contribution, Metric
 from ..metrics._answers import prompt_notes
+from ..metrics._preferences import outcome_notes
 from ..results import Results
 from ..scores import KEY, Scored, check_scored
 from ..stats import RESAMPLES
@@ -123,7 +124,7 @@ def measure(
             rows.append(replace(row, interpretable=known.interpretable, doubt=known.doubt, competence_low=known.low))
     corrected = mode == MODES[0] and any(row.metric == "agreement" for row in rows)
     agreement = prompt_notes(table) if corrected else []
-    notes = (*scored.notes, *_notes(table), *agreement, *interval_notes(rows))
+    notes = (*scored.notes, *_notes(table), *agreement, *outcome_notes(table), *interval_notes(rows))
     return Measures(tuple(rows), problem_counts(table, scored), notes)
 
 

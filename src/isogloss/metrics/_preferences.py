@@ -1,5 +1,6 @@
 """What the metrics of preferences and of choices share: who wins, by item or by class, how LMS and SS become ICAT, what was picked."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -114,3 +115,18 @@ def one_row_per_item(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
     table = rows.drop_nulls(columns).group_by(names, maintain_order=True)
     value = pl.col("value")
     return table.agg(pl.col("cluster").first(), pl.col(columns).first(), picked=value.sum(), most=value.max())
+
+
+def outcome_notes(table: pl.DataFrame) -> list[str]:
+    """What answers to labeled options came to, by model and language: which candidate, or why none."""
+    if "places" not in table.columns:
+        return []
+    asked = table.filter((pl.col("quantity") == CHOICE) & pl.col("places").is_not_null())
+    notes = []
+    for (model, method, language), part in asked.group_by("model", "method", "language", maintain_order=True):
+        counts = Counter(one_row_per_item(part, "pieces")["pieces"].explode().to_list())
+        roles = part["role"].unique(maintain_order=True).to_list()
+        picked = ", ".join(f"{counts.pop(role, 0)} {role}" for role in roles)
+        none = ", ".join(f"{number} {why.replace('_', ' ')}" for why, number in sorted(counts.items())) or "none"
+        notes.append(f"answers of {model} in {language} to {method}: {picked}; without a choice: {none}")
+    return notes
