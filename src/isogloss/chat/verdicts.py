@@ -14,8 +14,10 @@ from .prompt_words import DISAGREE_PROMPT
 from .readings import EMPTY, NO, OFF_TOPIC, OTHER_LANGUAGE, RESTATED, STANCE_AGAINST_WORD, YES, AnswerReading
 from .sentence_rules import (
     ENGLISH,
+    OTHER_SIDE,
     PLAIN,
     answer_phrase,
+    find_stance,
     is_hypothetical,
     is_question,
     read_meaning,
@@ -115,7 +117,8 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
     closing = _read_closing(sentences, lexicon, prompt=prompt)
     if later is not None and (first is None or first.verdict == OFF_TOPIC or later.rule == "label"):
         return closing or later  # 'Of course, they can. Hence, I disagree.'
-    if closing is not None and (first is None or first.rule != "stance" or len(sentences[0].words) > CLOSING):
+    stated = first is not None and first.rule == "stance" and len(sentences[0].words) <= CLOSING
+    if closing is not None and not (stated and _takes_a_side(bare[0], lexicon)):
         return closing
     if first is None and (after := _read_after(bare[1:], lexicon, prompt=prompt)):
         return AnswerReading(after, "after")
@@ -174,6 +177,12 @@ def _read_closing(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, 
         return None
     meant = read_meaning([clause], lexicon, prompt=prompt)
     return AnswerReading(meant, "closing") if meant in (YES, NO) else None
+
+
+def _takes_a_side(sentence: AnswerSentence, lexicon: AnswerWords) -> bool:
+    """Whether a sentence holds a phrase of agreement or disagreement, and not only one about facts."""
+    phrases = (phrase for name in OTHER_SIDE for phrase in phrases_within(sentence.words, lexicon.starts[name]))
+    return any(find_stance(sentence.words, phrase) for phrase in phrases)
 
 
 def _read_after(sentences: Sequence[AnswerSentence], lexicon: AnswerWords, *, prompt: str) -> str | None:
