@@ -101,8 +101,8 @@ def _says_unknown(text: str, options: Sequence[str], *, language: str) -> bool:
         spoken = languages.describe(tag)
         if SECTION not in spoken.sections:
             continue
-        named = [found.start() for o in options if (found := _find(_comparable(o), plain, spaces=spoken.spaces))]
-        head = plain[: min(named, default=len(plain))]
+        matches = (_find(_comparable(option), plain, spaces=spoken.spaces) for option in options)
+        head = plain[: min((match.start() for match in matches if match), default=len(plain))]
         wordings = (_comparable(wording).removesuffix(NOMINAL) for wording in question_words_of(spoken).unknown)
         if any(_find(wording, head, spaces=spoken.spaces) for wording in wordings):
             return True
