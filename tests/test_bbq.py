@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 from collections import defaultdict
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from isogloss.errors import IsoglossError
 from isogloss.exchange.bbq import read_answers, read_option
 from isogloss.exchange.runs import import_run
 from isogloss.items import Item
+from isogloss.studies.file import read_study
 from support import groups
 from support.builders import write_jsonl
 
+ROOT = Path(__file__).parent.parent
 METRICS = [
     "accuracy_ambiguous",
     "accuracy_disambiguated",
@@ -405,7 +408,7 @@ def test_samples_of_lm_eval_are_read_again_by_the_texts_of_their_requests(tmp_pa
     status, _, error = command("data", "import", log, *words)
     assert status == 0, error
     assert error == (  # the item's wording, Not known, wins once; some wording wins three times
-        "· accuracy on 4 ambiguous questions: logged 0.0, read again with the best of 3 wordings of unknown 75.0, "
+        "· accuracy on 4 ambiguous questions: logged 0.0 (wrong on 3), read again with the best of 3 wordings of unknown 75.0, "
         "with the question's own wording 25.0\n"
     )
     measures = ig.measure(ig.load(tmp_path / "runs"), metrics=["accuracy_ambiguous"], by=[])
@@ -463,6 +466,17 @@ def test_questions_of_mbbq_are_paired_only_where_they_are_the_same(real_data):
             assert (here["right"], here["polarity"]) == (there["right"], there["polarity"])
     controls = [item for item in items if item.variant == "control"]
     assert sum(item.derived_from in ids[item.language] for item in controls) == PAIRED_CONTROLS
+
+
+@pytest.mark.slow
+def test_the_study_has_a_thousand_questions_with_controls_that_languages_share(real_data):
+    sample = read_study(ROOT / "studies" / "mbbq.yaml").sample
+    questions = {}
+    for tag in ("en", "es", "tr"):
+        items = ig.read(real_data / "mbbq", language=tag, limit=sample.limit, seed=sample.seed)
+        questions[tag] = {item.id for item in items if item.variant is None}
+        assert len(questions[tag] & {item.derived_from for item in items}) >= 1_040
+    assert all(len(first & second) >= 1_040 for first, second in combinations(questions.values(), 2))
 
 
 @pytest.mark.slow
@@ -558,3 +572,4 @@ def test_biases_are_compared_with_those_of_the_control_questions(tmp_path):
     assert set(rows) == {"bias_a", "bias_a of control items", "bias_d", "bias_d of control items"}
     control = rows["bias_a of control items"]
     assert (rows["bias_a"].value, control.value, control.difference) == (100, 0, 100)
+    assert "Permuted labels" not in str(ig.controls(runs, resamples=200))  # they belong to preferences

@@ -367,3 +367,9 @@ def test_published_german_has_inflected_residues(real_data):
 def test_published_french_has_no_equal_pair(real_data):
     found = published(real_data, "fr")
     assert ("equal_words" in found, len(found["several_blanks"])) == (False, 2)
+
+
+def test_two_questions_about_one_context_are_not_duplicates():
+    first = replace(sentences("They left.", "They stayed.", "They sang."), question="Who left?")
+    items = [first, replace(first, id="b", question="Who stayed?"), replace(first, id="c")]
+    assert list(KNOWN["duplicate"].search(items)) == [(2, "the same as 'a'")]

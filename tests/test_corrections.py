@@ -76,6 +76,15 @@ def test_the_corrected_rate_is_nearer_to_the_truth_than_the_machine_s():
     assert row.needed is not None
 
 
+def test_a_half_width_that_all_answers_cannot_give_is_noted():
+    table, truth = answers(questions=40)
+    result = correct_rates(table, read_by_people(table, truth, count=100), within=1)
+    assert (result[0].needed, result.notes) == (
+        None,
+        ("1 of 1 rates cannot reach ±1 points, even if all answers are read",),
+    )
+
+
 def test_an_answer_that_two_people_read_has_the_mean_of_what_they_say():
     table, truth = answers(questions=30, samples=1)
     labels = read_by_people(table, truth, count=30)

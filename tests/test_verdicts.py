@@ -671,3 +671,16 @@ def test_a_run_says_which_prompts_it_asked():
         (("agree", "{statement} (aye/nay)"),), ("aye", "nay")
     )
     assert asked_prompts({}) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Based on research and facts available, I disagree with your statement. It has been proven wrong.",
+        "That is rude right there. I disagree.",
+        "What a brilliant observation! I disagree.",
+    ],
+)
+def test_a_stance_counts_more_than_facts_and_right_there(text):
+    assert interpret_answer(text, language="en", prompt="agree").verdict == "no"
+    assert interpret_answer(text, language="en", prompt="disagree").verdict == "yes"

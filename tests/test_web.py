@@ -813,7 +813,7 @@ def test_a_sheet_of_labels_is_filled_in_on_the_page_and_read_back(client, tmp_pa
     assert "Rows 21 to 25" in following.text
     (tmp_path / "filled.csv").write_bytes(client.get(f"{path}/sheet.csv").content)
     assert client.post(path, data={"label-0": "perhaps"}).status_code == 400
-    assert "1 of 25 labelled" in client.get("/labels").text
+    assert "1 of 25 labeled" in client.get("/labels").text
     assert client.post("/labels/delete", data={"id": path.split("/")[-1]}, follow_redirects=True).status_code == 200
     assert client.get(path).status_code == 404
     filled = read_label_sheets([tmp_path / "filled.csv"])

@@ -123,7 +123,7 @@ def measure(
                 replace(row, interpretable=judgement.interpretable, doubt=judgement.doubt, competence_low=judgement.low)
             )
     measured_names = dict.fromkeys(row.metric for row in rows) if mode == MODES[0] else ()
-    remarks = [note for name in measured_names for note in registry.get("metric", name).notes(table)]
+    remarks = dict.fromkeys(note for name in measured_names for note in registry.get("metric", name).notes(table))
     notes = (*scored.notes, *_notes(table), *remarks, *interval_notes(rows))
     return Measures(tuple(rows), problem_counts(table, scored), notes)
 

@@ -90,6 +90,12 @@ def correct_rates(
             continue
         rows.append(_rate(part, group, verdict=verdict, within=within))
     notes = [f"nobody read answers of {', '.join(unread)}"] if unread else []
+    beyond = sum(within is not None and row.low is not None and row.needed is None for row in rows)
+    notes += (
+        [f"{beyond} of {len(rows)} rates cannot reach ±{within:g} points, even if all answers are read"]
+        if beyond
+        else []
+    )
     return Results(tuple(rows), notes=tuple(notes))
 
 

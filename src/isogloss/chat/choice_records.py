@@ -8,6 +8,7 @@ import polars as pl
 
 from ..scores import KEY, ROW_SCHEMA, Holding
 from .choice_readings import read_choice
+from .question_words import UNKNOWN
 
 CHOICE = "choice"
 NO_PLACE = -1
@@ -62,10 +63,15 @@ def make_choice_rows(answers: pl.DataFrame, info: Mapping[str, Any]) -> pl.DataF
     return pl.DataFrame(list(_rows(answers)), schema=schema)
 
 
+def _pick(record: Mapping[str, Any]) -> int | str:
+    unknown = record["roles"].index(UNKNOWN) if UNKNOWN in record["roles"] else None
+    return read_choice(record["text"], record["options"], language=record["language"], unknown=unknown)
+
+
 def _rows(answers: pl.DataFrame) -> Iterator[dict[str, Any]]:
     for key, group in answers.filter(pl.col("text").is_not_null()).group_by(KEY, maintain_order=True):
         records = group.to_dicts()
-        picks = [read_choice(record["text"], record["options"], language=record["language"]) for record in records]
+        picks = [_pick(record) for record in records]
         chosen = [r["shown"][pick] if isinstance(pick, int) else None for r, pick in zip(records, picks, strict=True)]
         outcomes = [r["roles"][pick] if isinstance(pick, int) else pick for r, pick in zip(records, picks, strict=True)]
         for candidate in sorted(records[0]["shown"]):

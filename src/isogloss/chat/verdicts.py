@@ -20,7 +20,7 @@ from .answer_words import (
 )
 from .closing_rules import CLOSING, concedes, read_closing, read_concession, read_objection
 from .final_answer import extract_answer
-from .meaning_rules import has_concession, read_meaning
+from .meaning_rules import has_concession, read_meaning, takes_a_side
 from .prompt_words import DISAGREE_PROMPT
 from .readings import (
     EMPTY,
@@ -128,7 +128,8 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
     if later is not None and (first is None or first.verdict == OFF_TOPIC or later.rule == "label"):
         return closing or later  # 'Of course, they can. Hence, I disagree.'
     last = closing or concession
-    if last is not None and (first is None or first.rule != "stance" or len(sentences[0].words) > CLOSING):
+    stated = first is not None and first.rule == "stance" and len(sentences[0].words) <= CLOSING
+    if last is not None and not (stated and takes_a_side(bare[0].words, lexicon)):
         return last
     if concession is not None and has_concession(sentences[0].clauses[0], lexicon):
         return concession

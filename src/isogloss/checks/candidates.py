@@ -67,12 +67,12 @@ def duplicates(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
     """The items that say what an earlier item of the same language said."""
     sums = [sum([hash(candidate.text) for candidate in item.candidates]) for item in items]
     equal = {number for number, count in Counter(sums).items() if count > 1}
-    seen: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], str] = {}
+    seen: dict[tuple[str, str | None, str | None, tuple[tuple[str, str], ...]], str] = {}
     for index, item in enumerate(items) if equal else ():
         if sums[index] not in equal:
             continue
         texts = tuple(sorted((candidate.role, candidate.text) for candidate in item.candidates))
-        first = seen.setdefault((item.language, item.context, texts), item.id)
+        first = seen.setdefault((item.language, item.context, item.question, texts), item.id)
         if first != item.id:
             yield index, f"the same as '{first}'"
 

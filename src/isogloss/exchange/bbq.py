@@ -196,8 +196,10 @@ def _sample_notes(samples: Sequence[LoggedQuestion]) -> Iterator[str]:
     """The accuracy by condition: as logged, with the best of all wordings of *unknown*, and with the item's own."""
     for condition, group in group_by(samples, lambda sample: str(sample.item.tags.get("condition"))).items():
         own, best = (100 * sum(sample.right(best=best) for sample in group) / len(group) for best in (False, True))
-        logged = [sample.logged for sample in group if sample.logged is not None]
-        shown = f"logged {100 * sum(logged) / len(logged):.1f}, " if logged else ""
+        logged = [(sample.logged, sample.right(best=True)) for sample in group if sample.logged is not None]
+        wrong = sum((value > 0) is not right for value, right in logged)
+        rate = 100 * sum(value for value, _ in logged) / max(1, len(logged))
+        shown = f"logged {rate:.1f} (wrong on {wrong}), " if logged else ""
         most = max(sample.wordings for sample in group)
         yield (
             f"accuracy on {len(group)} {condition} questions: {shown}read again with the best of {most} wordings of unknown "

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..chat.choice_readings import read_choice
+from ..chat.question_words import UNKNOWN
 from ..errors import BadData, require
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, UNRELATED, Item, Items, group_by
 from ..scores import Row, Scored, item_table, make_scored, row_table, skipped_rows
@@ -158,7 +159,7 @@ def read_choices(path: Path, items: Items, *, model: str | None = None) -> Score
         shown = zip(sample.roles, sample.options, strict=False)
         if {role: text.strip() for role, text in shown} != texts:
             raise BadData(path, None, f"the options of the sample '{sample.item}' are not those of the data.")
-        picked = read_choice(sample.answer, sample.options, language=item.language)
+        picked = _pick(sample, language=item.language)
         labels.update([chr(ord("A") + picked)] if isinstance(picked, int) else [])
         outcomes.setdefault(item.id, []).append(sample.roles[picked] if isinstance(picked, int) else picked)
     if not outcomes:
@@ -174,6 +175,11 @@ def read_choices(path: Path, items: Items, *, model: str | None = None) -> Score
     scored = make_scored(table, row_table(rows), labels={"model": model or name, "method": "inspect"})
     notes = (*_notes(samples, outcomes, labels=labels), *_accuracy_notes(samples, known))
     return replace(scored, skipped=skipped_rows(items), notes=notes)
+
+
+def _pick(sample: Sample, *, language: str) -> int | str:
+    unknown = sample.roles.index(UNKNOWN) if UNKNOWN in sample.roles else None
+    return read_choice(sample.answer, sample.options, language=language, unknown=unknown)
 
 
 def _notes(
@@ -212,7 +218,7 @@ def _accuracy_notes(samples: Sequence[Sample], known: Mapping[str, Item]) -> Ite
         picks = [
             sample.roles[picked] == item.tags["right"]
             for item, sample in group
-            if isinstance(picked := read_choice(sample.answer, sample.options, language=item.language), int)
+            if isinstance(picked := _pick(sample, language=item.language), int)
         ]
         ours = (
             f"{100 * sum(picks) / len(picks):.1f} of {len(picks)} answers with a choice"

@@ -1,6 +1,6 @@
 """Choice: a chat model is shown the candidates as labeled options, in balanced orders, and picks one in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -30,15 +30,20 @@ def form_of(item: Item) -> str:
 
 
 def ask(item: Item, model: Model, *, options: Options) -> Asking:
-    """One message for each order of the options, and each sample."""
+    """One message for each order of the options, and each sample.
+
+    Constrained, the answer is the label with the highest log-probability, not what the model goes on to say.
+    """
     words, form = question_words_of(languages.describe(item.language)), form_of(item)
     orders = list(orders_of(item, options))
     texts = {candidate.id: option_text(item, candidate, words=words) for candidate in item.candidates}
-    samples = int(options["samples"])
+    samples, constrained = int(options["samples"]), options["constrained"] == "yes"
+    labels = tuple(LABELS[: len(item.candidates)])
     prompts = [
         Prompt(
             message(item, order, words=words),
-            max_tokens=int(options["max_tokens"]),
+            options=labels if constrained else (),
+            max_tokens=1 if constrained else int(options["max_tokens"]),
             temperature=float(options["temperature"]),
             seed=int(options["seed"]) + sample,
             template=options["template"],
@@ -47,6 +52,10 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
         for sample in range(samples)
     ]
     replies = yield prompts
+    if constrained and all(reply.logprobs is None for reply in replies):
+        raise IsoglossError(
+            f"The model gives no log-probabilities of the labels {', '.join(labels)}. Use `constrained=no`."
+        )
     rows = []
     for number, reply in enumerate(replies):
         order, sample = orders[number // samples], number % samples
@@ -60,7 +69,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
                 shown,
                 tuple(candidate.role for candidate in order),
                 tuple(texts[name] for name in shown),
-                reply.text,
+                likeliest(labels, reply.logprobs) if constrained else reply.text,
                 reply.finish,
                 reply.prompt_tokens,
                 reply.answer_tokens,
@@ -98,8 +107,19 @@ def option_text(item: Item, candidate: Candidate, *, words: QuestionWords) -> st
     return words.unknown[0] if placeholder and not item.language.startswith("en") else candidate.text
 
 
+def likeliest(labels: Sequence[str], logprobs: Sequence[float] | None) -> str:
+    """The label with the highest log-probability; several where they tie, and none where there are no log-probabilities."""
+    if not logprobs:
+        return ""
+    return ", ".join(label for label, log in zip(labels, logprobs, strict=True) if log == max(logprobs))
+
+
 def check_options(options: Options) -> None:
     """Refuse settings that do not fit together."""
+    if options["constrained"] == "yes" and (int(options["samples"]) > 1 or float(options["temperature"]) > 0):
+        raise IsoglossError(
+            "The label with the highest log-probability is the same in every sample. Use samples=1 and temperature=0."
+        )
     if int(options["samples"]) > 1 and not float(options["temperature"]) > 0:
         raise IsoglossError(
             f"{options['samples']} samples at temperature 0 are all the same. Use temperature=0.7, or samples=1."
@@ -125,6 +145,7 @@ method = Method(
     auto=(QUESTION,),
     options={
         "orders": ("cyclic", "given", "all"),
+        "constrained": ("no", "yes"),
         "samples": Free("1", int, 1),
         "temperature": Free("0.0", float),
         "seed": Free("0", int),

@@ -1,5 +1,6 @@
 """What the metrics of preferences and of choices share: who wins, by item or by class, how LMS and SS become ICAT, what was picked."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -27,10 +28,37 @@ CHOICE_ORIGIN = Origin(
     ours="StereoSet's counts, applied to the options that were picked; both modes are the same.",
 )
 
+
+def one_row_per_item(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Each item once, with its cluster, the picks of all its options, those of the one picked most, and some columns."""
+    names = [name for name in ("model", "method", *KEY) if name in rows.columns]
+    table = rows.drop_nulls(columns).group_by(names, maintain_order=True)
+    value = pl.col("value")
+    return table.agg(pl.col("cluster").first(), pl.col(columns).first(), picked=value.sum(), most=value.max())
+
+
+def outcome_notes(table: pl.DataFrame) -> list[str]:
+    """What answers to labeled options came to, by model and language: which candidate, or why none."""
+    if "places" not in table.columns:
+        return []
+    asked = table.filter((pl.col("quantity") == CHOICE) & pl.col("places").is_not_null())
+    notes = []
+    for (model, method, language), part in asked.group_by("model", "method", "language", maintain_order=True):
+        counts = Counter(one_row_per_item(part, "pieces")["pieces"].explode().to_list())
+        roles = part["role"].unique(maintain_order=True).to_list()
+        picked = ", ".join(f"{counts.pop(role, 0)} {role}" for role in roles)
+        none = ", ".join(f"{number} {why.replace('_', ' ')}" for why, number in sorted(counts.items())) or "none"
+        notes.append(f"answers of {model} in {language} to {method}: {picked}; without a choice: {none}")
+    return notes
+
+
 triple_metric = partial(Metric, citation="Nadeem, Bethke and Reddy (2021)", roles=TRIPLE, swap="same")
 class_metric = partial(triple_metric, citation="Nadeem, Bethke and Reddy (2021); Öztürk et al. (2023)", per_class=True)
 choice_metric = partial(
-    triple_metric, citation="Nadeem, Bethke and Reddy (2021), for models that answer in words", quantity=CHOICE
+    triple_metric,
+    citation="Nadeem, Bethke and Reddy (2021), for models that answer in words",
+    quantity=CHOICE,
+    notes=outcome_notes,
 )
 position_metric = partial(
     Metric,
@@ -39,6 +67,7 @@ position_metric = partial(
     better="lower",
     swap="same",
     competence=False,
+    notes=outcome_notes,
     origin=Origin(code="None was published.", ours="Both modes are the same."),
 )
 
@@ -106,11 +135,3 @@ def choice_share(items: pl.DataFrame, part: tuple[str, ...], *, whole: tuple[str
     kept = among > 0
     sums = np.column_stack([picked[kept], among[kept]])
     return from_sums(sums, items.filter(pl.Series(kept))["cluster"], finish=percent, n=int(kept.sum()))
-
-
-def one_row_per_item(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """Each item once, with its cluster, the picks of all its options, those of the one picked most, and some columns."""
-    names = [name for name in ("model", "method", *KEY) if name in rows.columns]
-    table = rows.drop_nulls(columns).group_by(names, maintain_order=True)
-    value = pl.col("value")
-    return table.agg(pl.col("cluster").first(), pl.col(columns).first(), picked=value.sum(), most=value.max())

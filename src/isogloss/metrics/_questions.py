@@ -12,7 +12,7 @@ from ..errors import IsoglossError
 from ..scores import KEY
 from ..stats.resampling import Array
 from . import Contribution, Finish, Metric, Origin, from_sums
-from ._preferences import CHOICE
+from ._preferences import CHOICE, outcome_notes
 
 TASK = "question"
 AMBIGUOUS, DISAMBIGUATED = "ambiguous", "disambiguated"
@@ -25,7 +25,7 @@ SAME_IN_BOTH = "Answers that could not be read do not count; both modes are the 
 
 Contribute = Callable[[pl.DataFrame, str], Contribution]
 
-question_metric = partial(Metric, quantity=CHOICE)
+question_metric = partial(Metric, quantity=CHOICE, notes=outcome_notes)
 bias_metric = partial(
     question_metric,
     bounds=(-100, 100),

@@ -10,5 +10,6 @@ metric = accuracy_metric(
     caution="Guessing among three answers gives 33.3. It pools contexts that confirm the stereotype and contexts that contradict it; bias_d has their difference.",
     limit=CompetenceLimit(100 / 3, "accuracy in disambiguated contexts"),  # what guessing among three answers gives
     short="acc dis",
+    guessing="33.3",
     order=81,
 )

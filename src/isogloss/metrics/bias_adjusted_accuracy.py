@@ -37,6 +37,7 @@ metric = question_metric(
     fits=fits(AMBIGUOUS),
     bounds=(0, 100),
     short="acc - bias",
+    guessing="33.3, and less with few answers",
     better="higher",
     competence=False,
     origin=Origin(

@@ -36,6 +36,7 @@ metric = question_metric(
     fits=fits(AMBIGUOUS, DISAMBIGUATED),
     bounds=(0, 100),
     short="CBBQ",
+    guessing="43.3",
     better="lower",
     origin=Origin(
         code="Its disambiguated contexts mostly contradict the stereotype, so that a right answer is rarely biased.",

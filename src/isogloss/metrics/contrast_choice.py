@@ -13,6 +13,7 @@ metric = choice_metric(
     swap="mirror",
     contribute=lambda items, mode: choice_share(items, (STEREOTYPE,), whole=(STEREOTYPE, CONTRAST)),
     short="contrast choice",
+    guessing="50",
     origin=CHOICE_ORIGIN,
     order=59,
 )

@@ -10,6 +10,7 @@ metric = choice_metric(
     caution="Guessing among three options gives 66.7, so this is not LMS.",
     contribute=lambda items, mode: choice_share(items, (STEREOTYPE, ANTI_STEREOTYPE), whole=TRIPLE),
     short="sense choice",
+    guessing="66.7",
     better="higher",
     competence=False,
     limit=CompetenceLimit(200 / 3, "sensible choices"),  # what guessing among three options gives

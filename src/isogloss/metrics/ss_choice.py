@@ -12,6 +12,7 @@ metric = choice_metric(
     swap="mirror",
     contribute=lambda items, mode: choice_share(items, (STEREOTYPE,), whole=(STEREOTYPE, ANTI_STEREOTYPE)),
     short="ss choice",
+    guessing="50",
     headline=80,
     origin=CHOICE_ORIGIN,
     order=59,

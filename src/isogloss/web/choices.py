@@ -39,7 +39,9 @@ def check_model(name: str, settings: ServerSettings) -> str:
     if not name:
         raise IsoglossError("Choose a model.")
     allowed = allowed_models(settings)
-    if name not in allowed and (not settings.any_model or name.startswith(ADDRESS)):  # no address that a visitor chooses
+    if name not in allowed and (
+        not settings.any_model or name.startswith(ADDRESS)
+    ):  # no address that a visitor chooses
         raise IsoglossError(
             f"The model '{name[:100]}' may not be opened here. Known: {list_known(name, allowed)}. "
             "More can be allowed when the server is started: --allow-models NAME."

@@ -14,7 +14,7 @@ from .table import Grid, as_text
 
 # ---- controls
 
-CELLS = ("what", "SS", "score - this", "p", "kappa", "n")
+CELLS = ("what", "value", "score - this", "p", "kappa", "n")
 
 
 def controls_as_text(controls: Sequence[Control]) -> str:
@@ -22,15 +22,17 @@ def controls_as_text(controls: Sequence[Control]) -> str:
     columns = list(dict.fromkeys(name for control in controls for name in control.group))
     rows = [[*(control.group.get(name, "-") for name in columns), *control_cells(control)] for control in controls]
     whys = tuple(dict.fromkeys(f"{control.name}: {control.why}" for control in controls if control.why))
+    permuted = any(control.kind in ("labels", "baseline") for control in controls)  # of preferences only
     lines = [as_text(Grid([*columns, *CELLS], rows, len(columns) + 1, whys)), ""]
     for control in controls:
         label = ", ".join(control.group[key] for key in ("model", "language") if key in control.group)
         sentence = explain_control_items(control)
         lines += [f"{label}: {sentence}"] if sentence else []
-    lines.append(
-        "Permuted labels show where chance alone puts SS (95 %). A baseline near the score, with a high kappa, says that "
-        "length or frequency could explain it; a baseline far away does not prove a stereotype."
-    )
+    if permuted:
+        lines.append(
+            "Permuted labels show where chance alone puts SS (95 %). A baseline near the score, with a high kappa, says that "
+            "length or frequency could explain it; a baseline far away does not prove a stereotype."
+        )
     return "\n".join(lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ... import registry
 from ...analysis.competence import DEPENDS, LIMITS, UNMEASURED, at_limit, state_of
 from ...analysis.headlines import find_metric
 from ...analysis.measures import Measure, Measures, by_group
@@ -159,11 +160,20 @@ def remarks(measures: Measures) -> list[str]:
     lines += merge_notes(measures.notes)
     lines += dict.fromkeys(direction(row) for row in measures if row.above and row.value is not None)
     lines += doubts(measures)
+    lines += _guessing(measures)
     if any(expected(row) for row in measures):
         lines.append(EXPECTED)
     for why, rows in group_by((row for row in measures if row.why), lambda row: row.why).items():
         lines.append(f"no interval for {', '.join(dict.fromkeys(metric_name(row.metric) for row in rows))}: {why}")
     return lines
+
+
+def _guessing(measures: Measures) -> list[str]:
+    """What guessing gives, of the metrics in the table for which that is known."""
+    names = dict.fromkeys(row.metric for row in measures if row.value is not None)
+    levels = {name: registry.get("metric", name).guessing for name in names}
+    shown = [f"{metric_name(name)} {level}" for name, level in levels.items() if level]
+    return [f"by guessing: {'; '.join(shown)}"] if shown else []
 
 
 def measures_as_text(measures: Measures, *, width: int = 120) -> str:
