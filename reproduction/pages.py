@@ -107,7 +107,8 @@ RECORD: dict[str, Block] = {
 PUBLISHED: dict[str, Block] = {
     "annotator words": _published(published.annotator_words),
     "annotators": _published(published.annotator_table),
-    "unanimous": _published(published.unanimous_table),
+    "unanimous": _published(published.unanimous_summary),
+    "unanimous models": _published(published.unanimous_table),
     "alike": _published(published.likeness_table),
     "components": _published(published.component_table),
     "remaining": _published(published.remaining_table),
@@ -143,6 +144,7 @@ LONG = (  # tables of the record of findings: every pair of languages, models or
     "agreement stereoset",
     "mbbq languages",
     "unifiedqa",
+    "unanimous models",
     "ranks",
 )
 PAGES: dict[str, dict[str, Block]] = {
