@@ -98,8 +98,8 @@ def _fill_front(page: PdfPage, data: PageData, *, title: str, command: str) -> N
     if sets:
         _write(page, "Values", letters=HEADING)
         _write_table(page, _value_table(sets), what="rows")
-    for rows in sets.values():
-        for line in doubts(without_task(rows)):
+    for name, rows in sets.items():
+        for line in (*doubts(without_task(rows)), *data.remarks.get(name, ())):
             _write(page, line, letters=SMALL)
     rows = [row for row in data.categories if row.low is not None]
     if rows:
@@ -111,7 +111,9 @@ def _fill_back(page: PdfPage, data: PageData, *, title: str, command: str) -> No
     claims = data.extras.claims
     if claims:
         _write(page, "Claims", letters=HEADING)
-        rows = [[claim.status, f"{claim.sentence or claim.name}: {explain_claim(claim)}"] for claim in claims]
+        rows = [
+            [claim.status, f"{(claim.sentence or claim.name).rstrip('.')}. {explain_claim(claim)}"] for claim in claims
+        ]
         for status, text in rows[: MOST["claims"]]:
             _write(page, f"• {status}: {text}")
         _write_more(page, len(rows) - MOST["claims"], what="claims")
