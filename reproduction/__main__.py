@@ -24,13 +24,14 @@ from .tables import STEREOSET_ROWS, Sources
 from .weights import MODELS, attach_recovered_heads, get_weights
 
 ROOT = Path(__file__).parent.parent
-STUDY, SMALL, MBBQ = (ROOT / "studies" / f"{name}.yaml" for name in ("reproduce", "small", "mbbq"))
+STUDY, SMALL, MBBQ, AUDIT = (ROOT / "studies" / f"{name}.yaml" for name in ("reproduce", "small", "mbbq", "audit"))
 SMALLEST = "smollm2"
-STAGES = ("published", "small", "questions")
+STAGES = ("published", "small", "questions", "audit")
 NEEDS = {  # the stages share two of the models
     "published": "1.5 GB to fetch, 3 GB on disk (half of it with a hub) and, on two cores, about 70 minutes",
     "small": "1.2 GB to fetch, 1.7 GB on disk and about 8 minutes of one core",
     "questions": "0.4 GB to fetch, 1.7 GB on disk and about 70 minutes of one core",
+    "audit": "0.4 GB to fetch, 1.7 GB on disk and about 8 minutes of one core",
 }
 INTERRUPTED = 130  # the exit status of a command that was stopped
 KEPT = "Stop it at any time and run it again: what is scored is kept."
@@ -44,7 +45,7 @@ def main() -> None:
         nargs="*",
         metavar="STAGE",
         help="published: what was published, from weights. small: small causal and masked models. "
-        "questions: MBBQ in three languages with its controls. By default all. "
+        "questions: MBBQ in three languages with its controls. audit: two models with claims. By default all. "
         "Only the tables of these stages are written.",
     )
     parser.add_argument("--out", type=Path, default=ROOT / "runs" / "reproduce", help="The folder of the runs.")
@@ -87,6 +88,9 @@ def _run(out: Path, stages: Sequence[str], *, only: list[str], score: bool) -> N
     if score and "questions" in stages:
         pull(SMALLEST, say=_say)
         _run_study(sample_study(MBBQ, data, work), work, out=out / "mbbq", only=[])
+    if score and "audit" in stages:
+        pull(SMALLEST, say=_say)
+        _run_study(AUDIT, work, out=out / "audit", only=[])
     shifts = read_shifts(out, data, _say) if "published" in stages else {}
     write_pages(Sources(out, data, shifts), _say, stages=stages, everything=score)
 

@@ -1,4 +1,4 @@
-"""The pages: docs/results/reproducing.md and findings.md, and their records in docs/dev, made of the words in reproduction/text and of tables from runs."""
+"""The pages: docs/results/reproducing.md, findings.md and audit.md, and their records in docs/dev, made of the words in reproduction/text and of tables from runs."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 from isogloss.errors import IsoglossError
 from isogloss.scores import Scored
 
-from . import findings, published, questions, tables
+from . import audit, findings, published, questions, tables
 from .tables import CASED, UNCASED, Sources
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -42,7 +42,7 @@ def write_pages(
 def _is_due(block: str, sources: Sources, *, stages: Sequence[str], new: bool) -> bool:
     """Whether a block is made now: it belongs to a stage, and what it is made of is there."""
     if block not in PUBLISHED:
-        return ("small" if block in SMALL else "questions" if block in QUESTIONS else "published") in stages
+        return next((stage for stage, blocks in STAGES.items() if block in blocks), "published") in stages
     return new and "published" in stages and published.is_here(sources.data)
 
 
@@ -107,7 +107,8 @@ RECORD: dict[str, Block] = {
 PUBLISHED: dict[str, Block] = {
     "annotator words": _published(published.annotator_words),
     "annotators": _published(published.annotator_table),
-    "unanimous": _published(published.unanimous_table),
+    "unanimous": _published(published.unanimous_summary),
+    "unanimous models": _published(published.unanimous_table),
     "alike": _published(published.likeness_table),
     "components": _published(published.component_table),
     "remaining": _published(published.remaining_table),
@@ -124,6 +125,13 @@ QUESTIONS: dict[str, Block] = {
     "mbbq languages": questions.language_table,
     "unifiedqa": questions.unifiedqa_table,
 }
+AUDIT: dict[str, Block] = {
+    "audit values": audit.values,
+    "audit claims": audit.claims,
+    "audit differences": audit.differences,
+    "audit summary": audit.summary,
+    "audit card": audit.card,
+}
 ALL_FINDINGS: dict[str, Block] = {
     "summary": findings.summary,
     "languages": findings.language_table,
@@ -136,6 +144,7 @@ ALL_FINDINGS: dict[str, Block] = {
     "agreement stereoset": lambda sources: findings.agreement_table(sources, CASED, dataset="stereoset"),
     **PUBLISHED,
 }
+STAGES = {"small": SMALL, "questions": QUESTIONS, "audit": AUDIT}  # every other block is made of the stage "published"
 LONG = (  # tables of the record of findings: every pair of languages, models or methods
     "differences",
     "small differences",
@@ -143,11 +152,13 @@ LONG = (  # tables of the record of findings: every pair of languages, models or
     "agreement stereoset",
     "mbbq languages",
     "unifiedqa",
+    "unanimous models",
     "ranks",
 )
 PAGES: dict[str, dict[str, Block]] = {
     "results/reproducing.md": REPRODUCING,
     "results/findings.md": {name: make for name, make in ALL_FINDINGS.items() if name not in LONG},
+    "results/audit.md": AUDIT,
     "dev/reproduction-record.md": RECORD,
     "dev/findings-record.md": {name: ALL_FINDINGS[name] for name in LONG},
 }

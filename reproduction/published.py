@@ -122,25 +122,34 @@ def annotator_words(published: Published) -> str:
     )
 
 
-def unanimous_table(published: Published) -> str:
-    """SS, LMS and ICAT of each model and language on unanimous items beside the others."""
+def unanimous_summary(published: Published) -> str:
+    """How much higher SS and LMS are on unanimous items, over all models."""
     scored = join_agreement(published.scored, published.items)
-    metrics = ("ss", "lms", "icat")
-    found = {name: compare_unanimous(scored, metric=name, resamples=DRAWING.resamples) for name in metrics}
-    holm = adjust_holm([1.0 if row.p is None else row.p for row in found["ss"]])
-    rows = []
-    for number, row in enumerate(found["ss"]):
-        values = [f"{value:.1f}" for value in (row.unanimous, row.others)]
-        cells = [signed(one.difference, (one.low, one.high)) for one in (found[name][number] for name in metrics)]
-        rows.append([row.group["model"], row.group["language"], *values, *cells, p_value(holm[number])])
-    heading = ["model", "language", "SS unanimous", "SS others", "difference of SS", "of LMS", "of ICAT", "p (Holm)"]
-    up, clear = sum(row.difference > 0 for row in found["ss"]), sum(p <= 0.05 for p in holm)
+    rows = compare_unanimous(scored, metric="ss", resamples=DRAWING.resamples)
+    holm = adjust_holm([1.0 if row.p is None else row.p for row in rows])
+    up, clear = sum(row.difference > 0 for row in rows), sum(p <= 0.05 for p in holm)
     means = [f"* {_mean_difference(scored, metric, tag=tag)}" for metric in ("ss", "lms") for tag in (None, "en")]
     words = (
-        f"SS is higher on unanimous items in {up} of {len(rows)} models and languages. Adjusted for all of them (Holm), "
-        f"{clear} of the differences excludes 0. Mean differences:"
+        f"SS is higher on unanimous items for {up} of {len(rows)} pairs of model and language; after adjustment (Holm), "
+        f"{clear} of {len(rows)} differences {'is' if clear == 1 else 'are'} significant. Mean differences:"
     )
-    return "\n".join([words, "", *means, "", markdown(heading, rows, labels=2)])
+    return "\n".join([words, "", *means])
+
+
+def unanimous_table(published: Published) -> str:
+    """SS, LMS and ICAT of each model and language on unanimous items and on the others."""
+    scored = join_agreement(published.scored, published.items)
+    metrics = ("ss", "lms", "icat")
+    compared = {name: compare_unanimous(scored, metric=name, resamples=DRAWING.resamples) for name in metrics}
+    holm = adjust_holm([1.0 if row.p is None else row.p for row in compared["ss"]])
+    rows = []
+    for index, row in enumerate(compared["ss"]):
+        values = [f"{value:.1f}" for value in (row.unanimous, row.others)]
+        differences = [compared[name][index] for name in metrics]
+        cells = [signed(each.difference, (each.low, each.high)) for each in differences]
+        rows.append([row.group["model"], row.group["language"], *values, *cells, p_value(holm[index])])
+    heading = ["model", "language", "SS unanimous", "SS others", "difference of SS", "of LMS", "of ICAT", "p (Holm)"]
+    return markdown(heading, rows, labels=2)
 
 
 def _mean_difference(scored: ig.Scored, metric: str, *, tag: str | None) -> str:

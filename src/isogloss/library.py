@@ -631,11 +631,11 @@ def report(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Path:
-    """The path of an HTML report, one file that works offline, written from scores or folders of runs.
+    """The path of a report from scores or folders of runs: one HTML file that works offline, or a PDF of two pages.
 
     Parameters:
         source: A study, scores, or one or several folders of runs.
-        out: The HTML file to write.
+        out: The file to write: HTML, or with the ending .pdf a summary on two pages.
         add: Files to include: JSON of gate, change, robustness, controls or agreement, tables of shares or answers.
         facts: Facts about each model, or a YAML file of them.
         resamples: How many times items are resampled.

@@ -27,7 +27,13 @@ KINDS = ["data", *PLUGINS, "languages", "models"]
 
 def report(
     runs: list[str] = options.Runs,
-    out: Path = typer.Option(Path("report.html"), "--out", "-o", metavar="FILE", help="The HTML file to write."),
+    out: Path = typer.Option(
+        Path("report.html"),
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="The HTML file to write; with the ending .pdf, a summary on two pages.",
+    ),
     add: list[Path] = typer.Option(
         [],
         "--add",
@@ -39,7 +45,7 @@ def report(
     resamples: int = options.Resamples,
     seed: int = options.Seed,
 ) -> None:
-    """Write a single HTML file that works offline: verdict, heat map, intervals, similarity of languages, items, provenance."""
+    """Write a single HTML file that works offline: findings, heat map, intervals, similarity of languages, items, provenance. With -o NAME.pdf, write a summary on two pages."""
     from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
     from ..analysis.published import check_beside

@@ -19,6 +19,7 @@ from ..numbers import english_first, listed, plain_name
 from .added_files import Extras
 from .data import PageData, measure_all
 from .parts import FOLDER, Section, render
+from .summary import write_summary
 
 STUDY = "study.yaml"  # which a run of a study file leaves in the study's folder
 POLICY = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"  # nothing can be fetched
@@ -32,8 +33,10 @@ def write_report(
     settings: IntervalSettings | None = None,
     command: str = "",
 ) -> Path:
-    """The path of the report of a study; see `read_extras` for what can go with it."""
+    """The path of the report of a study, HTML or, by its ending, a PDF summary; see `read_extras` for what can be added."""
     page_data = measure_all(study, extras or Extras(), settings=settings or IntervalSettings())
+    if Path(out).suffix.lower() == ".pdf":
+        return write_summary(page_data, out, title=title_of(page_data), command=command)
     write_file(Path(out), draw_page(page_data, command=command).encode())
     return Path(out)
 
@@ -47,7 +50,7 @@ def draw_page(data: PageData, *, command: str = "") -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return render(
         "page.html",
-        title=data.extras.title or stored_title(data.runs) or _title(data),
+        title=title_of(data),
         version=__version__,
         made=time.strftime("%Y-%m-%d", time.gmtime()),
         policy=f"default-src 'none'; script-src 'sha256-{digest}'; {POLICY}",
@@ -86,8 +89,10 @@ def stored_title(runs: Sequence[Run]) -> str:
     return title if isinstance(title, str) else ""
 
 
-def _title(data: PageData) -> str:
-    """What the report is about, by its models and languages."""
+def title_of(data: PageData) -> str:
+    """The title that was given or that the study has, otherwise what the report is about, by its models and languages."""
+    if title := data.extras.title or stored_title(data.runs):
+        return title
     models, tags = distinct(data.overall, "model"), english_first(distinct(data.overall, "language"))
     if not models:
         return "Stereotypes of language models"
