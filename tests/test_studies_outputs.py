@@ -161,6 +161,19 @@ def test_stereoset_study_gives_overall_rows_and_a_joined_row(stand_ins, tmp_path
     assert "| head |" not in text
 
 
+def test_audit_study_tests_its_claims(stand_ins, tmp_path):
+    (tmp_path / "stereoset").mkdir()
+    for language in ("en", "de"):
+        rows = [{**row, "language": language} for row in stereoset_rows()]
+        write_jsonl(tmp_path / "stereoset" / f"items_{language}.jsonl", rows)
+    study = shipped("audit", stand_ins)
+    study["claims"] = str(SHIPPED / study["claims"])
+    run({**study, "tables": []}, tmp_path)
+    verdicts = json.loads((tmp_path / "out" / "claims.json").read_text(encoding="utf-8"))["verdicts"]
+    assert verdicts[0]["name"] == "The models can do the task in English."
+    assert len(verdicts) == 4
+
+
 def test_mbe_study_has_both_corpora_as_columns(stand_ins, tmp_path):
     for corpus in ("ted", "news"):
         (tmp_path / corpus).mkdir()
@@ -212,7 +225,7 @@ def test_studies_of_trained_weights_run_with_stand_ins(name, stand_ins, tmp_path
 
 
 def test_every_shipped_study_is_run_with_stand_ins():
-    here = {"behnamghader2022", "kaneko2022", "kaneko2022-meta", "ozturk2023", "shades", "small", "reproduce"}
+    here = {"audit", "behnamghader2022", "kaneko2022", "kaneko2022-meta", "ozturk2023", "shades", "small", "reproduce"}
     assert {path.stem for path in SHIPPED.glob("*.yaml")} == here | {
         "demo",
         "mbbq",
