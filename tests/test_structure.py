@@ -229,6 +229,8 @@ def test_the_effect_of_a_language_has_the_scatter_of_models_in_it():
     differences = [100 * (np.mean(gaps[m] + shift[m] > 0) - np.mean(gaps[m] > 0)) for m in shift]
     error = scipy_stats.sem(differences)
     assert several.high - several.low > 2 * 1.96 * error
+    assert any(note.startswith("3 models show poorly how much models differ") for note in fit_mixed(scored).notes)
+    assert not any("show poorly" in note for note in fit_mixed(single).notes)
 
 
 def test_facts_that_cannot_be_told_apart_or_are_missing_are_refused():
