@@ -287,8 +287,10 @@ def metrics() -> str:
 def metric_card(name: str, one: Any) -> str:
     """One metric: its formula; its bounds, neutral point, swap law, roles and citation; and its caution."""
     low, high = one.bounds
-    facts = [f"{low:g} to {high:g}", "" if one.neutral is None else f"neutral {one.neutral:g}"]
-    facts += [f"swap: {one.swap}", f"compares {', '.join(one.roles)}" if one.roles else "", one.citation]
+    low_end, high_end = (f"{end:g}".replace("-inf", "−∞").replace("inf", "∞") for end in (low, high))
+    citation = re.sub(r"^ours\b", "Isogloss", one.citation)
+    facts = [f"{low_end} to {high_end}", "" if one.neutral is None else f"neutral {one.neutral:g}"]
+    facts += [f"swap: {one.swap}", f"compares {', '.join(one.roles)}" if one.roles else "", citation]
     lines = [
         escaped(one.formula),
         "; ".join(fact for fact in facts if fact).rstrip(".") + ".",
@@ -752,7 +754,8 @@ def bibliography() -> str:
         if "title" not in fields:
             continue
         names = [name.split(", ")[0] for name in fields.get("author", "").split(" and ")]
-        who = ", ".join(names[:6]).replace(", others", " and others") + (" and others" if len(names) > 6 else "")
+        *first, last = [*names[:6], "others"] if len(names) > 6 else names
+        who = f"{', '.join(first)} and {last}" if first else last
         where = (
             fields.get("booktitle") or fields.get("journal") or fields.get("howpublished") or fields.get("publisher")
         )

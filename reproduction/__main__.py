@@ -123,7 +123,7 @@ def read_small_models() -> list[dict[str, str]]:
 
 
 def find_small_models(say: Callable[[str], None]) -> list[str]:
-    """The models of the study of small models that can be opened; one whose licence must be accepted may be missing."""
+    """The models of the study of small models that can be opened; one whose license must be accepted may be missing."""
     cells = []
     for model in read_small_models():
         name = model["checkpoint"]

@@ -59,7 +59,7 @@ COLOURS = {
 OPENING = """\
 # Which claims survive?
 
-Papers about stereotypes in several languages end in sentences such as "English models are the most biased".
+Papers about stereotypes in several languages draw conclusions such as "English models are the most biased".
 This page tests such sentences with the scores that their authors published and, where a paper published none, with [trained weights](reproducing.md#from-trained-weights).
 This is possible because Öztürk et al. released their translations, their code and every score. They call their conclusions tentative.
 
@@ -69,20 +69,20 @@ This is possible because Öztürk et al. released their translations, their code
 
 **Two adjustments.** Both cover all claims of a paper that have a p-value, including those that end as *not interpretable*.
 With Holm's method the chance of *one or more* false verdicts in a paper is at most 5 %, so each verdict can be quoted by itself; this is the verdict given below.
-With Benjamini and Hochberg's (BH), at most 5 % of the *verdicts* are expected to be false, which is enough for an overview and finds more.
+With Benjamini and Hochberg's (BH), at most 5 % of the *verdicts* are expected to be false, so it decides more claims and suits an overview.
 {difference}
 
 **Scores that are known to be wrong are left out first.** {faults}
-A claim over both tasks is not tested on one of them. [With these scores](../dev/claims-record.md#what-the-wrong-scores-would-change), {changed} would change.
+A claim over both tasks is not tested on one task alone. [With these scores](../dev/claims-record.md#what-the-wrong-scores-would-change), {changed} would change.
 
 ![Each claim's deciding comparison with its 95 % confidence interval, in the direction of the claim](../assets/claims.svg)
 
 *Each line is the deciding comparison of one claim, in the direction of the claim: right of zero agrees with it. Bars are 95 % confidence intervals over targets, before the adjustment for the number of claims.*
 
-Every claim is given in our words, written in the [language of claims](../how-to/gate.md#the-language) in `studies/claims`, and tested on the items that all sides have, with whole targets as the unit.
+Each claim is paraphrased, written in the [claim language](../how-to/gate.md#the-language) in `studies/claims`, and tested on the items that all sides have, with whole targets as the unit.
 We show the deciding comparison: the weakest if the claim holds, else the strongest against it.
 *Robust* counts the variants with the same verdict: paper mode; without a task, a bias type or ties; with the scores that are known to be wrong.
-A claim asks for no more than its sentence. Where only a stricter reading can be tested (*in every language* for *most*), its contradiction leaves the sentence undecided.
+Where only a stricter reading of a sentence can be tested (*in every language* for *most*), contradicting it leaves the claim undecided.
 [The record](../dev/claims-record.md) has the sentence of each claim, its formula, p-values and notes.
 
 | verdict | meaning |
@@ -91,7 +91,7 @@ A claim asks for no more than its sentence. Where only a stricter reading can be
 
 ## What this page does not say
 
-* *Undecided* does not mean false. It means that {targets} targets and these differences do not settle the sentence; the record gives the smallest difference that would have been found reliably.
+* *Undecided* does not mean false. It means that {targets} targets are too few to decide a difference of this size; the record gives the smallest difference that would have been found reliably.
 * A claim is about these models, these items and these translations. The interval covers other targets of the same kind, not other models, other data sets or better translations.
 * A verdict is about our reading of a sentence. Where a sentence has several readings, there are several claims; where it says "similar" or "much", the margin is ours.
 * *Not interpretable* is about a model on these items, by a [rule](../explanation/statistics.md#when-a-score-can-be-interpreted) that the papers did not know. {limits}

@@ -266,7 +266,7 @@ def _of_languages(sources: Sources) -> str:
         shows = (
             f"it prefers stereotypes in {_names(above)}"
             if above
-            else "it is not shown to prefer stereotypes in any language"
+            else "it shows no clear preference for stereotypes in any language"
         )
         text = f"{where} {shows}"
         text += f" and is below our competence limit in {_names(guessing)}" if guessing else ""
@@ -295,8 +295,8 @@ def _of_methods(sources: Sources) -> str:
         if mixed:
             alike = shares[frozenset(("aul", "aula"))]
             said.append(
-                f"AUL and AULA agree on {alike:.0f} % of {title}, and with methods that mask tokens on {min(mixed):.0f} to "
-                f"{max(mixed):.0f} %."
+                f"On {title}, AUL and AULA prefer the same sentence in {alike:.0f} % of the pairs; either agrees with a method that "
+                f"masks tokens in {min(mixed):.0f} to {max(mixed):.0f} %."
             )
     return f"**Methods.** The same model and the same items, scored by different methods. {' '.join(said)}"
 

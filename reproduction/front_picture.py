@@ -59,7 +59,7 @@ def draw(scores: dict[str, ig.Scored], path: Path = PICTURE) -> None:
 
 
 def _bar(axes: plt.Axes, place: int, value: float, *, ends: tuple[float, float], neutral: float) -> None:
-    """A value with its interval; grey where the interval includes the neutral point."""
+    """A value with its interval; gray where the interval includes the neutral point."""
     color = GREY if ends[0] <= neutral <= ends[1] else ACCENT
     axes.plot(ends, (place, place), color=color, linewidth=2, solid_capstyle="butt")
     axes.plot(value, place, "o", color=color, markersize=6)

@@ -117,7 +117,7 @@ def annotator_words(published: Published) -> str:
     counts = sorted(given.values(), reverse=True)
     tenth = 100 * sum(counts[: len(counts) // 10]) / sum(counts)
     return (
-        f"{len(counts):,} people took part: half of them labelled at most {median(counts):.0f} items, and a tenth gave "
+        f"{len(counts):,} people took part: half of them labeled at most {median(counts):.0f} items, and a tenth gave "
         f"{tenth:.0f} % of all labels. The intervals therefore draw targets and people again."
     )
 

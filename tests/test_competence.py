@@ -387,7 +387,7 @@ def test_a_release_must_not_be_worse_than_its_baseline(command, tmp_path, before
     assert sentences[code] in out
     assert f"({before:.1f} → {now:.1f}" in out
     assert before == now or f"; distance from 50 {abs(now - 50) - abs(before - 50):+.1f}" in out
-    assert ("A model that did not change would pass reliably with a margin of" in out) is (code == 3)
+    assert ("An unchanged model would pass reliably with a margin of" in out) is (code == 3)
 
 
 def test_the_side_of_the_neutral_point_is_not_taken_from_the_estimates():

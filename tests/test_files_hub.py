@@ -180,5 +180,5 @@ def test_a_study_that_is_offline_downloads_no_data_and_reads_a_failing_source_on
     assert refusal(command, "run", str(path)) == f"{path}: {sentence}"
     assert asked == []
     path.write_text(text, encoding="utf-8")
-    assert "There is no connection to the hub" in refusal(command, "run", str(path))
+    assert "The hub cannot be reached" in refusal(command, "run", str(path))
     assert asked == [("lab/set", None)]

@@ -363,7 +363,7 @@ def test_a_cached_model_is_used_after_one_request_when_the_hub_does_not_answer(
             monkeypatch.setenv("HF_ENDPOINT", f"http://{closed}")
         status, out, err = command("show", "lab/gpt2", "--format", "json")
     assert (status, json.loads(out)["commit"]) == (0, commit)
-    assert f"'lab/gpt2' is taken from the cache, commit {commit[:12]}." in err
+    assert f"'lab/gpt2' is read from the cache, commit {commit[:12]}." in err
     assert timeouts == [patience]
 
 
@@ -461,7 +461,7 @@ def test_no_connection_is_named_after_one_try(
             monkeypatch.setattr(constants, "ENDPOINT", host)
             monkeypatch.setenv("HF_ENDPOINT", host)
             assert refusal(command, f"lab/gpt{number}") == (
-                f"There is no connection to the hub ({host}), and 'lab/gpt{number}' is not in the cache. Check the network."
+                f"The hub cannot be reached ({host}), and 'lab/gpt{number}' is not in the cache. Check the network."
             )
     assert len(timeouts) == 2
 

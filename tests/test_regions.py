@@ -125,7 +125,7 @@ def test_the_world_is_measured_once_and_reported_for_every_country():
 def test_one_can_group_by_country_and_the_unknown_are_said():
     found = measure(with_countries(SCORED), metrics="contrast", by="country")
     assert {row.group["country"]: row.n for row in found} == {"DEU": 2, "FRA": 1, "none": 1}
-    assert "regions that no table knows, and that count for no country: Atlantis, Wonderland" in found.notes
+    assert "unknown regions, which count for no country: Atlantis, Wonderland" in found.notes
 
 
 def test_scores_without_regions_are_refused():

@@ -117,7 +117,7 @@ def test_lists_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         "Two lists are needed, as in `list='female=her.txt'` and `list='male=his.txt'`; 1 given."
     )
     assert message(lambda: read_lists([f"old={a}", f"young={b}"])) == (
-        "'old' is in both lists, 'old' and 'young'. Take it out of one."
+        "'old' is in both lists, 'old' and 'young'. Remove it from one."
     )
     assert message(lambda: read_lists([f"old={a}", f"young={empty}"])) == (
         "The list 'young' is empty. Give one word or name per line."

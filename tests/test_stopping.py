@@ -60,9 +60,9 @@ def test_a_rule_is_read_from_its_text(text: str, kind: str, number: float, basel
         ("gest_male±1", "'gest_male' has no bounds, so no interval of it stays valid at every look. Use ss or lms."),
         (
             "ss about 50",
-            "'ss about 50' is no stopping rule. Write ss±2 (to within 2 points), ss!=50 (not 50), or ss within 2 of RUNS.",
+            "'ss about 50' is not a stopping rule. Write ss±2 (to within 2 points), ss!=50 (not 50), or ss within 2 of RUNS.",
         ),
-        ("ss±0", "'ss±0' asks for a precision of 0, which only the complete data has."),
+        ("ss±0", "'ss±0' has a precision of 0, which only the complete data reaches."),
     ],
 )
 def test_what_cannot_be_a_rule_is_refused_in_one_sentence(text: str, message: str) -> None:

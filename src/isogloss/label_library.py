@@ -215,7 +215,7 @@ def correct(
     Parameters:
         source: One or several folders of runs that hold answers.
         labels: What people read in a random sample of the answers, from filled sheets.
-        verdict: The verdict whose rate is wanted.
+        verdict: The verdict whose rate is estimated.
         by: Further columns to group by.
         where: One condition or several.
         within: A half-width in points; then the result says how many answers must be read for it.

@@ -17,7 +17,7 @@ WIDTH = 32  # letters of what is being done
 
 
 class Progress(Protocol):
-    """Receives the completed share of a labelled task, and how many items it has.
+    """Receives the completed share of a labeled task, and how many items it has.
 
     A call without a label states the items of the whole job; one without items is a preparation, such as loading a model.
     One with a cost announces a piece before it begins: what it costs in all, in any unit, and the share that is there.
@@ -33,7 +33,7 @@ def silent(label: str, share: float, *, items: int = 0, cost: float = 0.0) -> No
 
 @dataclass
 class Workload:
-    """A labelled piece of work: its items, what it costs (0 when unknown), the share kept from before and the share done."""
+    """A labeled piece of work: its items, what it costs (0 when unknown), the share kept from before and the share done."""
 
     items: int
     cost: float

@@ -35,7 +35,7 @@ class RemotePath:
         return RemotePath(self.url.rpartition("/")[0])
 
     def with_name(self, name: str) -> RemotePath:
-        """The neighbour of this name."""
+        """The neighbor of this name."""
         return self.parent / name
 
     def resolve(self) -> RemotePath:

@@ -209,7 +209,7 @@ def _describe(part: pl.DataFrame, scan: Scan, *, number: int, start: GroupChange
         return replace(row, state=CHANGED)
     detectable = (float(scan.reach[number]) + NormalDist().inv_cdf(POWER)) * error
     needed = math.ceil(row.n * (detectable / row.margin) ** 2)
-    near_margin = "the change lies near the margin, so that many more items would be needed"
+    near_margin = "the change lies near the margin, so many more items would be needed"
     return replace(row, needed=needed) if needed > row.n else replace(row, why=near_margin)
 
 

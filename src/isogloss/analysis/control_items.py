@@ -1,4 +1,4 @@
-"""Control items that a measure of stereotypes should not react to: the same words in another context, or in disorder."""
+"""Control items that a measure of stereotypes should not react to: the same words in another context, or in random order."""
 
 import hashlib
 import re

@@ -68,7 +68,7 @@ def explain_scores(scored: Scored, *, metrics: str | Sequence[str] | None = None
 
 
 def _directions(metric: Metric, parts: Sequence[pl.DataFrame]) -> list[str]:
-    """Which group a value above the neutral point favours, for each pair of groups that the data names."""
+    """Which group a value above the neutral point favors, for each pair of groups that the data names."""
     contributions = [contribution(metric, part, mode="corrected") for part in parts]
     pairs = dict.fromkeys(one.groups for one in contributions if one is not None and one.groups is not None)
     return [

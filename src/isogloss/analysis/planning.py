@@ -68,7 +68,7 @@ def plan_size(
         other: Scores of a second run on the same items; without it, nothing is assumed about how far two runs agree.
         difference: The true difference that should be seen, in units of the metric.
         metric: A mean over items; without it SS, or the CrowS-Pairs score of pairs.
-        power: The probability of seeing it.
+        power: The probability of detecting it.
     """
     tables = [
         with_unit(check_rows(check_scored(side, "plan_size")), KEY) for side in (pilot, other) if side is not None

@@ -109,7 +109,7 @@ def with_countries(scored: Scored) -> Scored:
     if REGION not in scored.table.columns:
         raise IsoglossError("These scores have no column 'region', so no country can be found for them.")
     lost = unknown_regions(_each(scored.table[REGION]))
-    note = (f"regions that no table knows, and that count for no country: {', '.join(lost)}",) if lost else ()
+    note = (f"unknown regions, which count for no country: {', '.join(lost)}",) if lost else ()
     return replace(scored, table=_add_countries(scored.table, frozenset(country_names())), notes=(*scored.notes, *note))
 
 

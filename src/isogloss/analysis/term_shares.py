@@ -1,4 +1,4 @@
-"""Shares of terms: which terms a model favours per set or concept, with intervals over templates, and whether a negation turns them."""
+"""Shares of terms: which terms a model favors per set or concept, with intervals over templates, and whether a negation turns them."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -44,7 +44,7 @@ def find_two_way(
     estimates = [find_estimates(side, settings, bounds=metric.bounds) for side in scatters]
     ends = [_ends(pieces) for pieces in zip(*estimates, strict=True)]
     if any(end is None for end in ends):
-        return Interval(None, None, KIND, "there is no scatter to make an interval of")
+        return Interval(None, None, KIND, "the values do not vary, so there is no interval")
     pieces = scatters[0].pieces
     combine = pieces.combine if pieces else np.min
     low, high = (float(np.clip(combine([end[k] for end in ends if end]), *metric.bounds)) for k in (0, 1))

@@ -1,4 +1,4 @@
-"""A data statement: what was labelled, by whom, and how far they agree, as text for people who use the labels."""
+"""A data statement: what was labeled, by whom, and how far they agree, as text for people who use the labels."""
 
 from collections.abc import Iterator
 

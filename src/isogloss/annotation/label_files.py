@@ -15,7 +15,7 @@ SHEET = {"item", "question", "label", "comment", "annotator"}  # what tells a fi
 
 
 def read_label_files(paths: Sequence[Path], *, language: str | None = None) -> FilledSheets:
-    """The labels of all files, with numbers for annotators' names; the layout of each is recognised."""
+    """The labels of all files, with numbers for annotators' names; the layout of each is recognized."""
     if not paths:
         raise IsoglossError("No file of labels was given.")
     sheets = [path for path in paths if _is_sheet(path)]

@@ -122,7 +122,7 @@ def write_labels(labels: LabelTable, path: Path) -> Path:
 
 
 def read_labels(path: Path | str, *, layout: str | None = None, language: str | None = None) -> LabelTable:
-    """The labels of a CSV, TSV, XLSX, JSON, JSON lines or Parquet file; the layout is recognised unless it is named."""
+    """The labels of a CSV, TSV, XLSX, JSON, JSON lines or Parquet file; the layout is recognized unless it is named."""
     file, layouts = Path(path), registry.load_all("label_layout")
     if layout is not None and layout not in layouts:
         raise UnknownName("layout", layout, layouts)

@@ -294,7 +294,7 @@ def _check_one(claim: Claim, file: ClaimsFile, *, evidence: Evidence) -> ClaimVe
     return replace(counted, p=p, part=joined.for_claim, status=SUPPORTED)
 
 
-STRICTER = "this reading asks for more than the sentence says, so that its contradiction leaves the sentence open"
+STRICTER = "this reading asks for more than the sentence says, so contradicting it leaves the sentence undecided"
 CONCAVE = (
     "the mean of the targets' ICAT is lower than the ICAT of their means wherever targets differ at all, "
     "if only by chance (the smaller of SS and 100 - SS is concave)"

@@ -89,7 +89,7 @@ def _options(
 
 
 class Screen:
-    """A terminal to which text goes without control characters, but for colours: a model's name may hold any."""
+    """A terminal to which text goes without control characters, but for colors: a model's name may hold any."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

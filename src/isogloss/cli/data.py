@@ -75,7 +75,7 @@ Layout = typer.Option(
     "stereoset-predictions",
     "--layout",
     help="The layout of the file: stereoset-predictions, lm-eval (that harness's log of samples), inspect (its .eval "
-    "logs; import only), gest (its score files; import only), bbq (its published answers; import only), lm-eval-bbq (samples of that harness's BBQ; import only), answers (anybody's chat answers: a table, an Inspect or lm-eval log, DecodingTrust; import only), or every-eval-ever (export only).",
+    "logs; import only), gest (its score files; import only), bbq (its published answers; import only), lm-eval-bbq (samples of that harness's BBQ; import only), answers (chat answers of any origin: a table, an Inspect or lm-eval log, DecodingTrust; import only), or every-eval-ever (export only).",
 )
 
 

@@ -11,7 +11,7 @@ from ..errors import IsoglossError
 from . import options
 
 app = typer.Typer(
-    help="Sheets for people, their labels, agreement, and what they say about scores.", no_args_is_help=True
+    help="Write sheets for annotators; read labels; measure agreement; correct scores.", no_args_is_help=True
 )
 LabelFiles = typer.Argument(
     metavar="FILES", help="Filled sheets, tables of labels, or published files (SeeGULL, KoBBQ's survey, GEST)."
@@ -25,7 +25,7 @@ def verdicts(
     where: list[str] = options.Where,
     by: str = options.By,
     differences: bool = typer.Option(
-        False, "--differences", help="Show where and why the verdicts that came with imported answers differ from ours."
+        False, "--differences", help="Show where and why imported verdicts differ from those of Isogloss."
     ),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
@@ -98,9 +98,9 @@ def agreement(
 def correct(
     runs: list[str] = options.Runs,
     labels: list[Path] = LabelsOption,
-    verdict: str = typer.Option("yes", "--verdict", help="The verdict whose rate is wanted."),
+    verdict: str = typer.Option("yes", "--verdict", help="The verdict whose rate is estimated."),
     within: float = typer.Option(
-        None, "--within", min=0.1, help="Say how many answers must be read for an interval of ±N points."
+        None, "--within", min=0.1, help="Print how many answers must be read for an interval of ±N points."
     ),
     by: str = options.By,
     output_format: options.AnyFormat = options.Format,

@@ -15,7 +15,7 @@ from .messages import say
 if TYPE_CHECKING:
     from ..languages import Language
 
-models = typer.Typer(help="Get a model without a hub.", no_args_is_help=True)
+models = typer.Typer(help="Download a demonstration model; needs no Hugging Face access.", no_args_is_help=True)
 languages = typer.Typer(help="Start a new language.", no_args_is_help=True)
 
 
@@ -53,7 +53,7 @@ def is_model(source: str) -> bool:
 
 
 def show_model(name: str, *, offline: bool, allow_pickle: bool, output_format: str) -> None:
-    """Print a model's family, heads, vocabulary, languages and licence, and which methods can score with it."""
+    """Print a model's family, heads, vocabulary, languages and license, and which methods can score with it."""
     from ..models.load import open_model
     from ..models.model import Loading
     from ..studies.scoring_plan import fitting_methods

@@ -59,7 +59,7 @@ Columns = typer.Option(
     None,
     "--columns",
     metavar="OURS=YOURS,…",
-    help="Your names of columns, as in stereotype=sentence_a,anti_stereotype=sentence_b. May be repeated.",
+    help="Map your column names, as in stereotype=sentence_a,anti_stereotype=sentence_b. May be repeated.",
 )
 Encoding = typer.Option(None, "--encoding", help="The encoding of the files, such as cp1250, instead of detecting it.")
 Reader = typer.Option(None, "--reader", help="The reader of the files, such as pairs, instead of detecting it.")
@@ -96,7 +96,7 @@ Interval = typer.Option(
     help="auto (the jackknife over clusters), bootstrap (over clusters), bca, or wilson (independent items).",
 )
 Beside = typer.Option(
-    None, "--beside", help="published: also show the models whose scores on StereoSet were published."
+    None, "--beside", help="published: add published StereoSet results for comparison."
 )
 Facts = typer.Option(
     None, "--facts", metavar="FILE", help="A YAML file with facts about each model: label, multilingual, size."
@@ -106,8 +106,8 @@ DeviceMap = typer.Option(
     None, "--device-map", metavar="MAP", help="Put a model's layers on several devices: auto, balanced or sequential."
 )
 Dtype = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16.")
-TokenBudget = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, padding included.")
-PartSize = typer.Option(None, "--part-size", min=1, help="Candidates that are scored between two writes.")
+TokenBudget = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, including padding.")
+PartSize = typer.Option(None, "--part-size", min=1, help="Candidates scored between two writes to disk.")
 AllowPickle = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code.")
 Folder = typer.Option(None, "--folder", help="A folder of your own with vocabularies, words, rules and sets.")
 
@@ -130,7 +130,7 @@ Backend = typer.Option("here", "--backend", help="here, or ray: run the same cel
 Address = typer.Option(
     None, "--address", metavar="HOST:PORT", help="The Ray cluster; without it, one is started on this machine."
 )
-Workers = typer.Option(None, "--workers", min=1, help="With ray: how many models are open at once.")
+Workers = typer.Option(None, "--workers", min=1, help="With ray: the number of workers, each with an open model.")
 Threads = typer.Option(None, "--threads", min=1, help="With ray: cores of each worker.")
 Wait = typer.Option(None, "--wait", min=1, help="With ray: seconds to wait for workers.")
 
@@ -184,23 +184,23 @@ ServedModel = typer.Option(
     help="The name of a model at the address, where MODEL is one. May be repeated.",
 )
 KeyEnv = typer.Option(None, "--key-env", metavar="VARIABLE", help="The environment variable with the server's key.")
-Concurrency = typer.Option(4, "--concurrency", min=1, help="How many requests to a server are open at once.")
-Timeout = typer.Option(60.0, "--timeout", min=0.1, help="How many seconds a server has for a response.")
-Tries = typer.Option(6, "--tries", min=1, help="How often a request to a server is tried.")
+Concurrency = typer.Option(4, "--concurrency", min=1, help="The number of open requests to a server.")
+Timeout = typer.Option(60.0, "--timeout", min=0.1, help="The number of seconds for a whole response.")
+Tries = typer.Option(6, "--tries", min=1, help="The number of tries for each request.")
 Tokenizer = typer.Option(
     None,
     "--tokenizer",
     help="The name or folder of the served model's tokenizer; by default one on this disk, else the server's.",
 )
 Repeat = typer.Option(
-    100, "--repeat", min=0, help="How many items a server is asked for twice, to see how steady it is."
+    100, "--repeat", min=0, help="Request N items twice, to measure how stable the server is."
 )
 MaxRequests = typer.Option(
-    None, "--max-requests", min=1, help="Send a server at most N requests; the next run resumes."
+    None, "--max-requests", min=1, help="Send the server at most N requests; the same command with a larger N resumes."
 )
-MaxCost = typer.Option(None, "--max-cost", min=0.0, help="Send no request that costs more than N in all, at --prices.")
+MaxCost = typer.Option(None, "--max-cost", min=0.0, help="Stop before the total cost, at --prices, exceeds N.")
 Prices = typer.Option(
-    "0,0", "--prices", metavar="IN,OUT", help="The price of a million prompt tokens and of a million answer tokens."
+    "0,0", "--prices", metavar="IN,OUT", help="The prices of a million prompt tokens and of a million answer tokens."
 )
 
 
@@ -208,7 +208,7 @@ Until = typer.Option(
     None,
     "--until",
     metavar="RULE",
-    help="Stop when the answer is sure: 'ss±2' (to within 2 points), 'ss!=50', or 'ss within 2 of RUNS'.",
+    help="Stop when the result is certain: 'ss±2' (to within 2 points), 'ss!=50', or 'ss within 2 of RUNS'.",
 )
 OrderUnit = Literal["cluster", "item"]
 Order = typer.Option(

@@ -15,8 +15,8 @@ def plan(
         help="A run of one model, or published scores with --data; a second one shows how far two models agree.",
         metavar="PILOT [OTHER]",
     ),
-    difference: float = typer.Option(..., "--difference", "-d", help="The true difference that should be seen."),
-    power: float = typer.Option(0.8, "--power", help="The probability of seeing it."),
+    difference: float = typer.Option(..., "--difference", "-d", help="The true difference to detect."),
+    power: float = typer.Option(0.8, "--power", help="The probability of detecting it."),
     metric: str = typer.Option(None, "--metric", help="A mean over items: ss (the default), lms, crows, ..."),
     design: str = typer.Option(
         None,

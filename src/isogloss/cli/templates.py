@@ -28,7 +28,7 @@ def expand(
     language: str = typer.Option(..., "--language", "-l", help="The language, by tag or name."),
     folder: Path = options.Folder,
     sets: list[str] = Sets,
-    limit: int = typer.Option(20_000, "--limit", min=1, help="Refuse to expand to more than N sentences."),
+    limit: int = typer.Option(20_000, "--limit", min=1, help="Stop if there are more than N sentences."),
     shades: bool = typer.Option(False, "--shades", help="The template is in SHADES' notation."),
     output_format: options.TextOrJson = options.Format,
 ) -> None:

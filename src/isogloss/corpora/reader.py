@@ -28,7 +28,7 @@ def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
 
 dataset = Dataset(
     title="Parallel text",
-    summary="A TSV with an English column and another: the sentences of either gender, found by English word lists.",
+    summary="A TSV file with English and another language; English word lists find the sentences about women and men.",
     licence="that of the corpus",
     citation="Kaneko et al. (2022), Gender Bias in Masked Language Models for Multiple Languages.",
     url="https://opus.nlpl.eu",

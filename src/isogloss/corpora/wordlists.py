@@ -71,7 +71,7 @@ def read_lists(sources: Sequence[str]) -> tuple[WordList, WordList]:
     shared = sorted((first.any_case & second.any_case) | (first.as_written & second.as_written))
     if shared:
         raise IsoglossError(
-            f"'{shared[0]}' is in both lists, '{first.group}' and '{second.group}'. Take it out of one."
+            f"'{shared[0]}' is in both lists, '{first.group}' and '{second.group}'. Remove it from one."
         )
     return first, second
 

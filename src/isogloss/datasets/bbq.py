@@ -252,7 +252,7 @@ def _facts(row: Mapping[str, Any], layout: Layout) -> Facts:
 def _sample(row: Mapping[str, Any]) -> Facts:
     """KoBBQ's test samples: the id says category, template, version, sample, condition and polarity.
 
-    In a disambiguated context whose right answer is the biased one, *unknown* is recognised by its words.
+    In a disambiguated context whose right answer is the biased one, *unknown* is recognized by its words.
     """
     match = SAMPLE.fullmatch(row_text(row, "sample_id").strip())
     if match is None:

@@ -19,7 +19,7 @@ def bundled() -> dict[str, list[Path]]:
 
 dataset = Dataset(
     title="Demonstration set in the layout of SHADES",
-    summary="Own stereotypes with contrasts, parallel in 23 languages; for trying things out, not for conclusions.",
+    summary="Our own stereotypes with contrasts, parallel in 23 languages; for trying things out, not for conclusions.",
     licence="CC BY 4.0",
     citation="Isogloss demonstration sets; written for demonstration, not validated by native speakers.",
     url="docs/how-to/shades.md",

@@ -9,7 +9,7 @@ from ..templates.published import KEYS
 
 dataset = Dataset(
     title="Templates with agreement",
-    summary="Gender, religion and ethnicity terms with professions and adjectives, in sentences that agree; not validated.",
+    summary="Gender, religion and ethnicity terms with professions and adjectives, in grammatically correct sentences; not validated.",
     licence="CC BY 4.0",
     citation="Isogloss templates; after the design of BehnamGhader and Milios (2022), in our wording.",
     url="docs/how-to/templates.md",

@@ -109,7 +109,7 @@ def explain(error: BaseException, name: str, *, page: str) -> str | None:
     if status in BUSY:
         return f"The hub is busy (HTTP status {status}) and does not give '{name}'. Try again later."
     if kinds & NOT_REACHED:
-        return f"There is no connection to the hub ({address()}), and '{name}' is not in the cache. Check the network."
+        return f"The hub cannot be reached ({address()}), and '{name}' is not in the cache. Check the network."
     if kinds & NOT_ANSWERED:
         return f"The hub ({address()}) does not answer, and '{name}' is not in the cache. Try again later."
     if kinds & BROKEN or "Consistency check failed" in str(error):

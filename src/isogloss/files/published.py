@@ -103,7 +103,7 @@ def _download(source: Source, files: Sequence[SourceFile], *, mirror: str) -> li
     language, size = files[0].language, source.size(files[0].language)
     about = f"{language}, {size / 1e6:,.1f} MB" if size else language
     on_message.get()(
-        f"Downloading {source.title} ({about}; licence: {source.licence}). {source.warning} Please cite: {source.citation}"
+        f"Downloading {source.title} ({about}; license: {source.licence}). {source.warning} Please cite: {source.citation}"
     )
     arrived = []
     for file in files:

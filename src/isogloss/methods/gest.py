@@ -55,7 +55,7 @@ def _masked(model: Model, texts: Sequence[str]) -> Asked:
 def _next_words(model: Model, texts: Sequence[str], *, words: Sequence[str | None]) -> Asked:
     """For each sentence the text before the word that differs, and the word as its next token; or why not.
 
-    The prompt is tokenised alone, as published: with a start token where the tokenizer adds one.
+    The prompt is tokenized alone, as published: with a start token where the tokenizer adds one.
     """
     if None in words:
         return NO_WORD

@@ -83,7 +83,7 @@ class Contribution:
     numbers of units, and `within` the sums of squares and products of the units' sums around their cluster's mean: what
     the degrees of freedom of an interval depend on. `related_only` is the value over the items on which both related
     candidates win over the unrelated one, where there are such candidates. `groups` are the two that are compared, where the data
-    names them; values above the neutral point favour the second.
+    names them; values above the neutral point favor the second.
     """
 
     clusters: tuple[str, ...]

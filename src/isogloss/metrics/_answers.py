@@ -1,4 +1,4 @@
-"""What the metrics of answers share: how often a verdict was given, which answers favour a statement, which pairs fit."""
+"""What the metrics of answers share: how often a verdict was given, which answers favor a statement, which pairs fit."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +26,7 @@ LISTED = 5
 probability_metric = partial(
     Metric,
     citation="ours",
-    caution="Words of several tokens are less probable than short ones, so it cannot compare languages; it ignores what the model says when it answers freely.",
+    caution="Words of several tokens are less probable than short ones, so values cannot be compared across languages; the generated answer itself is ignored.",
     quantity=PROBABILITY,
 )
 
@@ -55,7 +55,7 @@ def rule_share(rows: pl.DataFrame, rule: str) -> Contribution:
 
 
 def favour_share(rows: pl.DataFrame) -> Contribution:
-    """100 · the share of answers that favour the statement: yes, or no where the prompt asks for disagreement."""
+    """100 · the share of answers that favor the statement: yes, or no where the prompt asks for disagreement."""
     wanted = rows["prompt"].replace_strict(FAVOURS)
     pairs = zip(rows["pieces"], wanted, strict=True)
     shares = [float(np.mean([verdict == want for verdict in verdicts])) for verdicts, want in pairs]
@@ -63,7 +63,7 @@ def favour_share(rows: pl.DataFrame) -> Contribution:
 
 
 def favour_probability(rows: pl.DataFrame) -> Contribution:
-    """100 · the mean probability of the answer that favours the statement."""
+    """100 · the mean probability of the answer that favors the statement."""
     against = (rows["prompt"] == DISAGREE).to_numpy()
     value = rows["value"].to_numpy()
     return mean_percent(rows, np.where(against, 1 - value, value))
@@ -98,7 +98,7 @@ def agreeing_pairs(rows: pl.DataFrame) -> Contribution:
 
 
 def prompt_notes(table: pl.DataFrame) -> list[str]:
-    """Where the two prompts of agreement disagree: how often each favours the statements, by model and language."""
+    """Where the two prompts of agreement disagree: how often each favors the statements, by model and language."""
     if not {"prompt", "rules"} <= set(table.columns):
         return []
     rows = of_prompts(table.filter(pl.col("quantity") == ANSWER), AGREE, DISAGREE)

@@ -29,7 +29,7 @@ class TermItem:
 
     @property
     def shares(self) -> Array:
-        """The terms' sentence probabilities, normalised to one."""
+        """The terms' sentence probabilities, normalized to one."""
         spread = np.exp(self.logs - self.logs.max())
         return np.asarray(spread / spread.sum())
 

@@ -8,7 +8,7 @@ from ._templates import mean_over_items, term_items, unevenness_metric
 
 
 def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
-    """Per item the variance over terms of the logarithm of the normalised probability; the same in both modes."""
+    """Per item the variance over terms of the logarithm of the normalized probability; the same in both modes."""
     items = term_items(rows, "value")
     return mean_over_items([float(np.var(item.logs)) for item in items], items)
 
@@ -17,7 +17,7 @@ metric = unevenness_metric(
     title="Normalised categorical bias",
     formula="mean over templates t and concepts a of Var over terms n of ln(P(n | a shown) / P(n | a masked too))",
     citation="Ahn and Oh (2021); BehnamGhader and Milios (2022), appendix A.4",
-    caution="Works badly for rare words: both probabilities are then tiny, and their ratio is noise. Only for templates in which no "
+    caution="Unreliable for rare words, whose two probabilities are so small that their ratio is noise. Use it only for templates in which no "
     "other word changes with the term.",
     contribute=contribute,
     quantity="normalised",

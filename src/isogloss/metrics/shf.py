@@ -26,7 +26,7 @@ metric = pair_metric(
     title="Shuffled pairs (Shf)",
     formula="100/N Σ [A(m) > A(f)] over N pairs of a sentence m of the second group (male) and one f of the first (female), drawn at random",
     citation="Kaneko et al. (2022), section 5.1",
-    caution="A baseline for MBE: the sentences of a pair are unrelated to each other.",
+    caution="This is a baseline for MBE; the sentences of a pair are unrelated.",
     contribute=contribute,
     fits=lambda rows: is_task(rows, "sentence") and rows["role"].n_unique() == 2,
     short="shf",

@@ -1,4 +1,4 @@
-"""Top share: how much of the probability the most favoured term takes."""
+"""Top share: how much of the probability the most favored term takes."""
 
 import polars as pl
 

@@ -18,7 +18,7 @@ Ask = Callable[[PromptTokens, int], ScoredPrompt]  # what a server returns for a
 
 
 def try_server(ask: Ask, sentence: PromptTokens, *, disorder: PromptTokens) -> tuple[float, ...]:
-    """The log-probabilities of the sentence, when they and those of its words in disorder can be a model's; else BadScores.
+    """The log-probabilities of the sentence, when they and those of its words in random order can be a model's; else BadScores.
 
     A token's value does not depend on what follows it: each beginning of the sentence, asked for alone, must have the same
     values token by token. Values in another order do not, wherever in the text they were exchanged.
@@ -27,7 +27,7 @@ def try_server(ask: Ask, sentence: PromptTokens, *, disorder: PromptTokens) -> t
     mixed = checked_values(ask(disorder, 1), disorder)
     if sum(plain) < sum(mixed) + MARGIN:
         raise BadScores(
-            f"the sentence '{SENTENCE}' is no more probable ({sum(plain):.2f}) than its words in disorder "
+            f"the sentence '{SENTENCE}' is no more probable ({sum(plain):.2f}) than its words in random order "
             f"({sum(mixed):.2f}); it returned {show_values(plain)}"
         )
     longer = checked_values(ask(sentence, 2), sentence)

@@ -190,7 +190,7 @@ def read_head(
     asked_positions: Mapping[tuple[int, int], int] | None = None,
 ) -> dict[int, Answer]:
     """What the questions want at their positions: log-probabilities, most probable tokens, mean hidden states, and
-    whole distributions, normalised in float64 and kept in float32: they are large, and reduced to a few numbers before anything is stored.
+    whole distributions, normalized in float64 and kept in float32: they are large, and reduced to a few numbers before anything is stored.
 
     `asked` pairs a row of the hidden states with the place of a question. With `asked_positions`, the hidden states are those of
     some rows and positions only, in that order.

@@ -63,7 +63,7 @@ def fetch_snapshot(name: str, revision: str | None, *, weights: bool, pickle: bo
         if listing is not None or cached is None or not is_unreachable(error):
             raise IsoglossError(_explain_failure(error, name, revision=revision)) from error
         warnings.warn(
-            f"The hub ({address()}) cannot be reached; '{name}' is taken from the cache, commit {cached.name[:12]}.",
+            f"The hub ({address()}) cannot be reached; '{name}' is read from the cache, commit {cached.name[:12]}.",
             stacklevel=2,
         )
         return cached

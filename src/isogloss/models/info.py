@@ -74,7 +74,7 @@ def check_layers(config: Mapping[str, Any], name: str) -> None:
 
 
 def card_facts(folder: Path | None) -> dict[str, Any]:
-    """Languages and licence from the front matter of the model's README.md, where there is one that can be read."""
+    """Languages and license from the front matter of the model's README.md, where there is one that can be read."""
     if folder is None or not (folder / CARD).is_file():
         return {}
     with (folder / CARD).open(encoding="utf-8", errors="replace") as file:

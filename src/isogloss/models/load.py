@@ -41,7 +41,7 @@ def find_source(name: str, loading: Loading = DEFAULT_LOADING) -> ModelSource:
             return ModelSource(plain, str(folder), notes=card_notes(folder), folder=folder)
         if plain in PULLED:
             accept = " --accept-licence" if PULLED[plain].terms else ""
-            raise IsoglossError(f"'{plain}' is not here yet. Get it with: isogloss model pull {plain}{accept}")
+            raise IsoglossError(f"'{plain}' is not downloaded yet. Get it with: isogloss model pull {plain}{accept}")
     path = Path(name).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():

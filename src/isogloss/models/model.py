@@ -187,7 +187,7 @@ class Generating:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A kind of model: how it is recognised and opened, how its questions share passes and are answered, how it is asked.
+    """A kind of model: how it is recognized and opened, how its questions share passes and are answered, how it is asked.
 
     `claims` recognises a name, such as an address, and `open` opens it. Of a folder, `matches` is given what config.json says;
     it is loaded by the class of transformers that `loader` names, or by the family's own `load`.

@@ -77,7 +77,7 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
         say(f"{name} is here already: {folder}")
         return folder
     if model.terms and not accept_licence:
-        raise IsoglossError(f"{model.terms}. When you accept them, say: isogloss model pull {name} --accept-licence")
+        raise IsoglossError(f"{model.terms}. To accept them, run: isogloss model pull {name} --accept-licence")
     require("torch", extra="hf")
     require("transformers", extra="hf")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -172,7 +172,7 @@ def let_others_read(folder: Path) -> None:
 
 
 def _write_card(folder: Path, model: Pulled) -> None:
-    """A model card: licence, languages, and where the weights come from."""
+    """A model card: license, languages, and where the weights come from."""
     lines = "".join(f"- {language}\n" for language in model.languages)
     text = f"{model.title}. {DEQUANTISED_FROM} {model.file}, SHA-256 {model.sha256}, of {', '.join(model.packages[:1])}"
     more = f" and {len(model.packages) - 1} more" if len(model.packages) > 1 else ""

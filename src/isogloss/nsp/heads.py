@@ -174,7 +174,7 @@ def make_batch(trainable: TrainableModel, batch: Batch, *, device: Any = "cpu") 
 
 
 def compute_loss(trainable: TrainableModel, batch: Batch, *, device: Any = "cpu") -> tuple[Tensor, Tensor]:
-    """The mean loss of a batch, and which of its pairs are labelled correctly."""
+    """The mean loss of a batch, and which of its pairs are labeled correctly."""
     inputs, targets = make_batch(trainable, batch, device=device)
     return compare_labels(trainable, trainable.scorer(inputs), targets=targets)
 

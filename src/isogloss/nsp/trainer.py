@@ -138,7 +138,7 @@ def _make_optimizer(run: TrainingRun) -> tuple[torch.optim.Optimizer, torch.opti
 
 
 class HeadTrainer(Trainer):  # type: ignore[misc]
-    """A Trainer that counts the pairs that are labelled correctly, and logs them with both learning rates."""
+    """A Trainer that counts the pairs that are labeled correctly, and logs them with both learning rates."""
 
     def __init__(
         self, run: TrainingRun, tally: Tally, *, args: TrainingArguments, callbacks: Sequence[TrainerCallback]
@@ -164,7 +164,7 @@ class HeadTrainer(Trainer):  # type: ignore[misc]
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
-        """The mean loss of a batch, and where it is wanted which of its pairs are labelled correctly."""
+        """The mean loss of a batch, and where it is wanted which of its pairs are labeled correctly."""
         logits = model(inputs["inputs"])
         loss, right = compare_labels(self.run.trainable, logits, targets=inputs["labels"])
         if model.training:
@@ -234,7 +234,7 @@ class StepCallback(TrainerCallback):  # type: ignore[misc]
             sums = reduce(torch.tensor(sums, device=args.device), "sum").tolist()
         if not all(map(math.isfinite, sums)):
             raise IsoglossError(
-                f"The loss is no number any more at step {state.global_step}. Use smaller learning rates, or precision=no."
+                f"The loss became NaN at step {state.global_step}. Use smaller learning rates, or precision=no."
             )
         self.tally.sums = [old + new for old, new in zip(self.tally.sums, sums, strict=True)]
         self.run.on_status(TrainingStatus(state.global_step, self.run.steps, sums[0] / sums[2], sums[1] / sums[2]))

@@ -137,7 +137,7 @@ def metric_name(name: str) -> str:
 
 
 def order_name(row: Measure) -> str:
-    """Which of two groups a value above the neutral point favours, as in `women > men`; nothing where the metric says it."""
+    """Which of two groups a value above the neutral point favors, as in `women > men`; nothing where the metric says it."""
     return "" if row.above is None else f"{row.above} > {row.below}"
 
 

@@ -154,7 +154,7 @@ def _sample(machine: Array, people: Array, *, clusters: Sequence[str] | None) ->
         raise IsoglossError("The machine's reading is missing for some answers. Give a number for each, such as 0.")
     read = ~np.isnan(people)
     if not read.any():
-        raise IsoglossError("People read none of the answers. Let them read a random sample first.")
+        raise IsoglossError("No answers were read by people. Have a random sample read first.")
     return _Sample(machine, people, read, np.unique(names, return_inverse=True)[1].astype(np.int64))
 
 

@@ -59,7 +59,7 @@ def _errors(values: Array, moves: Array, *, sizes: Array) -> Array:
 
 
 def _flipped(signs: Array, moves: Array, *, sizes: Array) -> Array:
-    """The studentised ratios [r, columns] when clusters have these signs."""
+    """The studentized ratios [r, columns] when clusters have these signs."""
     whole, counts = sizes.sum(0), (sizes > 0).sum(0)
     values = signs @ moves / whole
     crossed = signs @ (moves * sizes)

@@ -101,13 +101,13 @@ class ModelSettings(BaseModel):
         description="The model's name at a server; 'checkpoint' is the address, such as http://host:8000/v1.",
     )
     key_env: str | None = Field(default=None, description="The environment variable that holds the server's key.")
-    concurrency: int = Field(default=4, ge=1, description="How many requests are open at once.")
-    timeout: float = Field(default=60.0, ge=0.1, description="Seconds that a whole response may take.")
-    tries: int = Field(default=6, ge=1, description="How often a request is tried before giving up.")
+    concurrency: int = Field(default=4, ge=1, description="The number of open requests.")
+    timeout: float = Field(default=60.0, ge=0.1, description="The number of seconds for a whole response.")
+    tries: int = Field(default=6, ge=1, description="The number of tries for each request.")
     tokenizer: str | None = Field(default=None, description="The name or folder of the served model's tokenizer.")
-    repeat: int = Field(default=100, ge=0, description="How many items a server is asked for twice.")
-    max_requests: int | None = Field(default=None, ge=1, description="The most requests that are sent.")
-    max_cost: float | None = Field(default=None, gt=0, description="The most that may be spent, at 'prices'.")
+    repeat: int = Field(default=100, ge=0, description="Request N items twice.")
+    max_requests: int | None = Field(default=None, ge=1, description="The maximum number of requests.")
+    max_cost: float | None = Field(default=None, gt=0, description="The maximum cost, at 'prices'.")
     prices: tuple[float, float] = Field(
         default=(0.0, 0.0), description="The prices of a million prompt tokens and of a million answer tokens."
     )
@@ -135,11 +135,11 @@ class Data(BaseModel):
     model_config = STRICT
     source: str = Field(min_length=1, description="A data set's name, a file, or a folder of files.")
     name: str | None = Field(
-        default=None, min_length=1, description="What `only` calls it; the source's name by default."
+        default=None, min_length=1, description="Its name for `only`; by default the source's."
     )
     format: str | None = Field(default=None, description="The data set family to read files as.")
     columns: dict[str, str] = Field(
-        default={}, description="The file's own names of columns: 'stereotype: sentence_a'."
+        default={}, description="The file's column names, as in 'stereotype: sentence_a'."
     )
     encoding: str | None = Field(default=None, description="The encoding of the files; detected by default.")
     skip_bad: bool = Field(default=False, description="Leave out rows that cannot be read, and count them.")
@@ -215,7 +215,7 @@ class StudyFile(BaseModel):
     training: tuple[HeadTraining, ...] = Field(default=(), description="Next-sentence heads to train before scoring.")
     tables: tuple[LayoutRequest, ...] = Field(default=(), description="Tables to write to tables.md and tables.tex.")
     figures: tuple[StudyFigure, ...] = Field(default=(), description="Figures to draw into the folder figures.")
-    labels: dict[str, str] = Field(default={}, description="How values are called in the tables.")
+    labels: dict[str, str] = Field(default={}, description="The names of values in the tables.")
     sample: Sampling = Sampling()
     loading: Opening = Opening()
 
@@ -321,5 +321,5 @@ def _checked(path: Path, study: StudyFile, *, node: yaml.Node) -> StudyFile:
     for index, data in enumerate(study.data):
         for name in data.models:
             if name not in labels:
-                raise refuse(["data", index, "models"], f"no model is labelled '{name}'.{_near(name, labels)}")
+                raise refuse(["data", index, "models"], f"no model is labeled '{name}'.{_near(name, labels)}")
     return study

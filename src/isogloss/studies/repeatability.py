@@ -1,4 +1,4 @@
-"""Repeatability: some items are asked for twice, with other neighbours, to see how far a model's answers move."""
+"""Repeatability: some items are asked for twice, with other neighbors, to see how far a model's answers move."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IDENTITY = ("id", "candidate", "quantity", "against")
 def repeat_cell(cell: Cell, model: Model, *, rows: pl.DataFrame) -> dict[str, Any]:
     """What `run.json` says about asking twice: items, comparisons, how many flip, and how far log-probabilities move.
 
-    Nothing for a model on this machine, whose scores do not depend on their neighbours, and for answers in words.
+    Nothing for a model on this machine, whose scores do not depend on their neighbors, and for answers in words.
     """
     again = None if cell.method.alone else model.family.ask_again(model)
     if again is None:

@@ -96,7 +96,7 @@ def _find_stop(plan: StudyPlan, *, out: StoragePath | None, cluster: Cluster | N
     """What looks at the parts of each cell; a rule that cannot work is refused before a model is opened."""
     rule = str(plan.until)
     if cluster is not None:
-        raise IsoglossError("`until` looks at the parts one after the other, so it does not go with a cluster.")
+        raise IsoglossError("`until` looks at the parts one after the other, so it cannot be used with a cluster.")
     if out is None:
         raise IsoglossError("A stopping rule looks at the parts that are written. Give a folder for them: out=FOLDER.")
     for unit in dict.fromkeys(cell.loading.order for cell in plan.cells):

@@ -78,12 +78,12 @@ def parse_rule(text: str, *, estimand: str = BENCHMARK, unit: str = CLUSTER) -> 
                 f"'{name}' has no bounds, so no interval of it stays valid at every look. Use ss or lms."
             )
         if kind != THRESHOLD and float(number) == 0:
-            raise IsoglossError(f"'{text}' asks for a precision of 0, which only the complete data has.")
+            raise IsoglossError(f"'{text}' has a precision of 0, which only the complete data reaches.")
         baseline = match[3] if kind == BASELINE else None
         plain = name.replace("-", "_")
         return StoppingRule(text.strip(), kind, plain, float(number), baseline, estimand, unit)
     raise IsoglossError(
-        f"'{text}' is no stopping rule. Write ss±2 (to within 2 points), ss!=50 (not 50), or ss within 2 of RUNS."
+        f"'{text}' is not a stopping rule. Write ss±2 (to within 2 points), ss!=50 (not 50), or ss within 2 of RUNS."
     )
 
 

@@ -60,7 +60,7 @@ def parse_features(text: str) -> Features:
         else:
             near = difflib.get_close_matches(word.casefold(), SHORT, n=1, cutoff=0.6)
             hint = f" Did you mean '{near[0]}'?" if near else ""
-            raise ValueError(f"'{word}' is no feature.{hint} Use short forms such as 'pl' or 'nom', or Name=Value.")
+            raise ValueError(f"'{word}' is not a feature.{hint} Use short forms such as 'pl' or 'nom', or Name=Value.")
         if features.get(name, value) != value:
             raise ValueError(f"{name} is given twice: '{features[name]}' and '{value}'.")
         features[name] = value

@@ -25,7 +25,7 @@ LOWEST = 10  # items that came back least like the source
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What the makers say of the data: its title, licence, source and citation."""
+    """What the makers say of the data: its title, license, source and citation."""
 
     title: str
     licence: str
@@ -72,7 +72,7 @@ def translate_back(project: Project, translator: str, *, options: Mapping[str, s
 def publish(project: Project, folder: Path, *, label: Label, back: Back | None = None) -> Path:
     """The folder with data files, data card and the list of dropped items."""
     if not label.licence.strip() or not label.source.strip():
-        raise IsoglossError("A published data set names its licence and its source. Use `licence` and `source`.")
+        raise IsoglossError("A published data set names its license and its source. Use `licence` and `source`.")
     if folder.exists() and any(folder.iterdir()):
         raise IsoglossError(f"{folder} is not empty. Choose another folder with `out`.")
     paths = write_items(folder, project.items)

@@ -190,14 +190,14 @@ def _capital(text: str) -> str:
 
 
 REPAIRS = (
-    Repair("characters", "Invisible characters are taken out; text is put in normal form C.", characters),
-    Repair("spaces", "Doubled spaces, and spaces before a full stop or comma, are taken out.", spaces),
+    Repair("characters", "Invisible characters are removed; text is put in normal form C.", characters),
+    Repair("spaces", "Doubled spaces, and spaces before a full stop or comma, are removed.", spaces),
     Repair("quotes", "A double quote inside a word becomes an apostrophe.", quotes),
-    Repair("blank", "Hyphens and endings at BLANK are taken off.", blank),
-    Repair("punctuation", "Marks around the words for BLANK are taken off.", punctuation),
-    Repair("replacements", "The replacements of the language file are made.", replacements),
-    Repair("contractions", "The contractions of the language file are made.", contractions),
-    Repair("case", "Sentences begin with a capital; words are written small where the source's are.", case),
+    Repair("blank", "Hyphens and endings at BLANK are removed.", blank),
+    Repair("punctuation", "Punctuation around the words for BLANK is removed.", punctuation),
+    Repair("replacements", "The replacements in the language file are applied.", replacements),
+    Repair("contractions", "The contractions in the language file are applied.", contractions),
+    Repair("case", "Sentences begin with a capital; words are in lower case where the source's are.", case),
     Repair(
         "target",
         "The target column becomes the closest word of the text (0.4, single words that look like forms of one).",

@@ -58,7 +58,7 @@ def untranslated(sources: Mapping[str, Item]) -> Check:
 
 
 def untranslated_words(sources: Mapping[str, Item]) -> Check:
-    """A check for single words of the source within a translated text; capitalised words, such as names, are not looked at."""
+    """A check for single words of the source within a translated text; capitalized words, such as names, are not looked at."""
 
     def search(items: Sequence[Item]) -> Iterator[tuple[int, str]]:
         for index, item in enumerate(items):

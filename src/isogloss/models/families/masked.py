@@ -52,7 +52,7 @@ def prepare(model: Model) -> None:
 
 
 def _padding_is_exact(model: Model, sample: Question) -> bool:
-    """Not so where neighbours are mixed before any mask is seen: convolutions, trigrams, Fourier transforms."""
+    """Not so where neighbors are mixed before any mask is seen: convolutions, trigrams, Fourier transforms."""
     short = Question(sample.ids[:5])
     body = model.state["body"]
     try:

@@ -1,4 +1,4 @@
-"""Maps by matplotlib: the borders of all countries in an equal-area projection, filled by colour."""
+"""Maps by matplotlib: the borders of all countries in an equal-area projection, filled by color."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
@@ -64,7 +64,7 @@ def draw_world(
 
 
 def add_scale(figure: Any, paint: Any, *, panels: Any, label: str) -> None:
-    """The scale of the colours, below the maps."""
+    """The scale of the colors, below the maps."""
     bar = figure.colorbar(paint, ax=panels, orientation="horizontal", shrink=0.55, aspect=30, pad=0.02)
     bar.set_label(label)
     bar.outline.set_linewidth(0.4)

@@ -1,4 +1,4 @@
-"""The marks of figures: colours that colour-blind readers can tell apart, markers, legends, intervals, and scales."""
+"""The marks of figures: colors that color-blind readers can tell apart, markers, legends, intervals, and scales."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from ..numbers import language_name, metric_name, model_label, number, side
 from ._style import Canvas, fit_name
 from ._svg import explain
 
-# Each has a contrast of 3:1 or more on white and on the dark page; markers differ where colours may look alike.
+# Each has a contrast of 3:1 or more on white and on the dark page; markers differ where colors may look alike.
 COLOURS = ("#3a7fc2", "#d2700a", "#1d9a6c", "#c8599f", "#8467c9", "#8f8120", "#1490a8", "#7d838c")
 MARKERS = ("o", "s", "^", "D", "P", "v", ">", "<", "X", "p", "h", "*")
 LOW, HIGH = COLOURS[0], COLOURS[1]
@@ -26,7 +26,7 @@ SIGNS = {"above": " ▲", "below": " ▼", "unclear": " ≈"}
 
 
 def style_of(index: int) -> tuple[str, str]:
-    """The colour and the marker of the n-th of several things."""
+    """The color and the marker of the n-th of several things."""
     turn = index + index // len(COLOURS)
     return COLOURS[index % len(COLOURS)], MARKERS[turn % len(MARKERS)]
 
@@ -35,7 +35,7 @@ def style_of(index: int) -> tuple[str, str]:
 
 
 def marks(names: Sequence[str], *, weak: Sequence[str] = ()) -> list[Any]:
-    """What a legend shows for each of several things: its colour and marker; grey where all its marks are grey."""
+    """What a legend shows for each of several things: its color and marker; gray where all its marks are gray."""
     lines: Any = require("matplotlib.lines", extra="report")
     looks = [(WEAK, "o") if name == WEAK_NAME else style_of(index) for index, name in enumerate(names)]
     looks = [(WEAK if name in weak else look[0], look[1]) for name, look in zip(names, looks, strict=True)]
@@ -44,7 +44,7 @@ def marks(names: Sequence[str], *, weak: Sequence[str] = ()) -> list[Any]:
 
 
 def model_legend(rows: Sequence[Measure]) -> tuple[list[str], list[Any]]:
-    """The labels and the marks of the models; a model that is never interpretable has the grey of its points."""
+    """The labels and the marks of the models; a model that is never interpretable has the gray of its points."""
     names = models_of(rows)
     sure = {model_label(row.group) for row in rows if row.interpretable is not False}
     weak = any(row.interpretable is False for row in rows)
@@ -86,7 +86,7 @@ def whiskers(low: float | None, value: float, *, high: float | None) -> list[lis
 def draw_point(
     axes: Any, at: tuple[float, float], *, style: tuple[str, str], across: Measure, along: Measure | None = None
 ) -> str:
-    """Draw a measure with its interval, and upwards that of another, grey if not interpretable; its colour comes out."""
+    """Draw a measure with its interval, and upwards that of another, gray if not interpretable; its color comes out."""
     colour = WEAK if across.interpretable is False else style[0]
     upwards = whiskers(along.low, at[1], high=along.high) if along else None
     sideways = whiskers(across.low, at[0], high=across.high)
@@ -115,13 +115,13 @@ def draw_neutral(line: Any, metric: str) -> None:
         line(neutral, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
 
 
-# ---- fields with colours
+# ---- fields with colors
 
 
 def field_colour(value: float, span: float, *, least: float | None = None, unclear: bool = False) -> str:
-    """The colour of a number: by its distance from 0, and pale where its sign is unclear.
+    """The color of a number: by its distance from 0, and pale where its sign is unclear.
 
-    With `least`, numbers have no neutral point, and colours go upwards from there.
+    With `least`, numbers have no neutral point, and colors go upwards from there.
     """
     if least is not None:
         return UPWARDS[round(2 * LEVELS * (value - least) / span)]
@@ -130,10 +130,10 @@ def field_colour(value: float, span: float, *, least: float | None = None, uncle
 
 
 def measure_colours(rows: Sequence[Measure]) -> tuple[Callable[[Measure], str], tuple[float, float]]:
-    """The colour of each measure of a metric, and the ends of their scale.
+    """The color of each measure of a metric, and the ends of their scale.
 
-    Only a value whose interval excludes the neutral point has a colour. Scales of per cent are not
-    stretched to less than ten points on either side: a difference of one point is not a strong colour.
+    Only a value whose interval excludes the neutral point has a color. Scales of per cent are not
+    stretched to less than ten points on either side: a difference of one point is not a strong color.
     """
     metric = registry.get("metric", rows[0].metric)
     values = [row.value for row in rows if row.value is not None]
@@ -155,7 +155,7 @@ def measure_colours(rows: Sequence[Measure]) -> tuple[Callable[[Measure], str], 
 
 
 def scale_of(ends: tuple[float, float], *, neutral: float | None) -> Any:
-    """The steps of the colours between two ends, for a colour bar."""
+    """The steps of the colors between two ends, for a color bar."""
     cm: Any = require("matplotlib.cm", extra="report")
     colors: Any = require("matplotlib.colors", extra="report")
     steps = UPWARDS if neutral is None else (*BELOW[:0:-1], *ABOVE)

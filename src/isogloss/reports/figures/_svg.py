@@ -1,4 +1,4 @@
-"""SVG of figures: tooltips for marks, and pictures that take on the colours and the type of the page around them."""
+"""SVG of figures: tooltips for marks, and pictures that take on the colors and the type of the page around them."""
 
 import io
 import math
@@ -14,7 +14,7 @@ DROPPED = {"font-family", "stroke-dashoffset"}  # the page's own type; the defau
 SHARED = 100  # letters of an outline; a shorter one is not worth a reference
 LONG, NEAR = 2_000, 0.6  # letters of an outline such as a coast, and points of a figure: one pixel of a screen
 NUMBER = re.compile(r"-?\d+\.\d+")
-# Colours of figures that a page exchanges when it is dark; the others are read on white and on black.
+# Colors of figures that a page exchanges when it is dark; the others are read on white and on black.
 THEME = {
     "#000000": "ink", "#14171c": "cell", "#6e6e6e": "soft", "#d9d9d9": "line", "#9a9a9a": "soft", "#ececec": "bare",
     "#ffffff": "page", "#f2f2f0": "dp0", "#fbe3c6": "dp1", "#f7cc98": "dp2", "#f0b066": "dp3", "#e6923a": "dp4",
@@ -40,7 +40,7 @@ def draw_svg(figure: Any, **options: Any) -> bytes:
 
 
 def embed_svg(figure: Any, *, name: str) -> str:
-    """The figure as an element of a page: ids start with `name`, colours are the page's variables, numbers are short."""
+    """The figure as an element of a page: ids start with `name`, colors are the page's variables, numbers are short."""
     figure.patch.set_visible(False)
     for axes in figure.get_axes():
         axes.patch.set_visible(False)

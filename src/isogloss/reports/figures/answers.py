@@ -86,7 +86,7 @@ def draw(shares: Sequence[AnswerShare], canvas: Canvas) -> Any:
 
 
 def verdict_colours(shares: Sequence[AnswerShare]) -> dict[str, str]:
-    """The colours of the verdicts that occur, in the order of a bar; always those of yes and no."""
+    """The colors of the verdicts that occur, in the order of a bar; always those of yes and no."""
     verdicts = list(dict.fromkeys(["yes", "no", *(share.verdict for share in shares)]))
     others = [name for name in verdicts if name not in LOOKS]
     spare = {name: SPARE[index % len(SPARE)] for index, name in enumerate(others)}

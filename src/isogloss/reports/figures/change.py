@@ -31,7 +31,7 @@ def _label(row: GroupChange) -> str:
 
 
 def draw(changes: Changes, canvas: Canvas) -> Any:
-    """Groups one below the other: a mark and its interval in the colour of the verdict, flips each way at the right."""
+    """Groups one below the other: a mark and its interval in the color of the verdict, flips each way at the right."""
     from matplotlib.lines import Line2D
 
     measured = [row for row in changes if row.difference is not None]
@@ -70,7 +70,7 @@ def draw(changes: Changes, canvas: Canvas) -> Any:
 figure = Plot(
     title="What moved, by group",
     needs="two runs over the same items: isogloss figure change BEFORE AFTER",
-    caption="Bars are 95 % intervals that hold for all groups at once; the grey band is the margin within which a change counts as none. A hollow mark has too few clusters for an interval. At the right, how many items turned to the stereotype and away from it.",
+    caption="Bars are 95 % intervals that hold for all groups at once; the gray band is the margin within which a change counts as none. A hollow mark has too few clusters for an interval. At the right, how many items turned to the stereotype and away from it.",
     find=find,
     draw=draw,
 )

@@ -21,7 +21,7 @@ def find(request: FigureRequest) -> list[Measure]:
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
-    """A panel for each bias type; languages one below the other, models side by side in colour and marker."""
+    """A panel for each bias type; languages one below the other, models side by side in color and marker."""
     several = len(distinct(rows, "dataset")) > 1
     kinds, sets = distinct(rows, "category"), distinct(rows, "dataset")
     ordered = sorted(rows, key=lambda row: (sets.index(row.group["dataset"]), kinds.index(row.group["category"])))
@@ -36,7 +36,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
 figure = Plot(
     title="By bias type and language",
     needs="scores of items with bias types: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Bars are 95 % intervals over clusters of items; where there are too few clusters for one, their number is given instead of a point; grey marks are not interpretable; the dashed line is neutral. For macro ICAT a grey tick is what a model without any preference would get, and a grey cross what one with the same SS for every target would.",
+    caption="Bars are 95 % intervals over clusters of items; where there are too few clusters for one, their number is given instead of a point; gray marks are not interpretable; the dashed line is neutral. For macro ICAT a gray tick is what a model without any preference would get, and a gray cross what one with the same SS for every target would.",
     find=find,
     draw=draw,
 )

@@ -16,7 +16,7 @@ from ._style import SMALL, Canvas, fit_name, language_label, new_panels
 from ._svg import explain
 
 LINE, GAP = 0.32, 0.35
-LEGEND = 3.6  # inches that the meaning of the colours takes on one line
+LEGEND = 3.6  # inches that the meaning of the colors takes on one line
 NARROW, WIDE = 0.3, 0.47  # inches of a cell: the least for an interval, and for one with decimals
 
 
@@ -90,7 +90,7 @@ def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -
 
 
 def _legend(table: HeatmapTable, *, narrow: bool) -> Iterator[str]:
-    """What the colours mean, and what chance would give, where that is known."""
+    """What the colors mean, and what chance would give, where that is known."""
     neutral = registry.get("metric", table.metric).neutral
     if neutral is not None:
         signs = (f"▲ orange: above {neutral:g} · ▼ blue: below", f"≈ pale: interval includes {neutral:g}")
@@ -100,7 +100,7 @@ def _legend(table: HeatmapTable, *, narrow: bool) -> Iterator[str]:
 
 
 def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], colour: str, space: float) -> None:
-    """A coloured field with the value, and its interval where there is space; grey and hatched where not interpretable."""
+    """A colored field with the value, and its interval where there is space; gray and hatched where not interpretable."""
     from matplotlib.patches import Rectangle
 
     weak = row.interpretable is False
@@ -124,7 +124,7 @@ def _draw_cell(axes: Any, row: Measure, *, at: tuple[float, float], colour: str,
 figure = Plot(
     title="Models and languages",
     needs="scores that can be measured: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Below a value is its 95 % interval over clusters of items; ▲ and ▼ mark values above and below the neutral point, ≈ one whose interval includes it, whose field stays pale whatever its value; a hatched grey field with † is not interpretable. Below macro ICAT is what a model without any preference (unbiased) and one with the same SS for every target (homogeneous) would get.",
+    caption="Below a value is its 95 % interval over clusters of items; ▲ and ▼ mark values above and below the neutral point, ≈ one whose interval includes it, whose field stays pale whatever its value; a hatched gray field with † is not interpretable. Below macro ICAT is what a model without any preference (unbiased) and one with the same SS for every target (homogeneous) would get.",
     find=find,
     draw=draw,
 )

@@ -50,7 +50,7 @@ def draw(tradeoffs: Sequence[Tradeoff], canvas: Canvas) -> Any:
 figure = Plot(
     title="Pareto front of LMS and SS, and first places by weight",
     needs="runs of several models with LMS and SS: isogloss eval MODEL MODEL --data stereoset --out RUNS",
-    caption="Left: a grey line joins the models that no other beats in LMS and in the nearness of SS to 50 (100 means no preference); grey points and lines are models that are not interpretable, which are not on it; a point is larger the more often its model is on the front over resamples of the clusters, which all models share. Right: in which share of the resamples the mean of both, weighted, puts a model first; the rest of the weight is that of the nearness of SS to 50.",
+    caption="Left: a gray line joins the models that no other beats in LMS and in the nearness of SS to 50 (100 means no preference); gray points and lines are models that are not interpretable, which are not on it; a point is larger the more often its model is on the front over resamples of the clusters, which all models share. Right: in which share of the resamples the mean of both, weighted, puts a model first; the rest of the weight is that of the nearness of SS to 50.",
     find=find,
     draw=draw,
 )

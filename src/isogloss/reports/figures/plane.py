@@ -18,7 +18,7 @@ def find(request: FigureRequest) -> dict[str, list[Point]]:
 
 
 def draw(chosen: Mapping[str, Sequence[Point]], canvas: Canvas) -> Any:
-    """A plane for each data set; colour and marker are the model, the name beside a point its language."""
+    """A plane for each data set; color and marker are the model, the name beside a point its language."""
     points = [point["ss"] for group in chosen.values() for point in group]
     names = models_of(points)
     labels, handles = model_legend(points)
@@ -67,7 +67,7 @@ def _draw_lines(axes: Any) -> None:
 figure = Plot(
     title="LMS and SS in one plane",
     needs="scores from which LMS, SS and ICAT can be measured: isogloss eval MODEL --data stereoset --out RUNS",
-    caption="Bars are 95 % intervals over clusters of items; grey points are not interpretable; grey lines join points of equal ICAT, whose value is at their end; the shaded band (LMS below 60) is below our competence limit; the dashed line is no preference.",
+    caption="Bars are 95 % intervals over clusters of items; gray points are not interpretable; gray lines join points of equal ICAT, whose value is at their end; the shaded band (LMS below 60) is below our competence limit; the dashed line is no preference.",
     find=find,
     draw=draw,
 )

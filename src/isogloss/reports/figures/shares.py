@@ -28,7 +28,7 @@ def find(request: FigureRequest) -> list[Measure]:
 
 
 def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
-    """Terms that are large over all panels with the same terms have a colour; the rest is grey."""
+    """Terms that are large over all panels with the same terms have a color; the rest is gray."""
     order = english_first(row.group["language"] for row in rows)
     ordered = sorted(rows, key=lambda row: order.index(row.group["language"]))
     groups = group_by(ordered, lambda row: tuple(row.group[name] for name in row.group if name not in NAMED))

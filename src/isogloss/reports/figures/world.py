@@ -46,7 +46,7 @@ def draw(rows: Sequence[Measure], canvas: Canvas) -> Any:
 figure = Plot(
     title="Scores by country",
     needs="scores of items with regions: isogloss eval MODEL --data shades_demo --language en --out RUNS",
-    caption="Hatched countries have an interval that includes the neutral point, those hatched on grey have too few stereotypes for an interval, and those hatched on darker grey are not interpretable; countries without hatching or colour have no data. Items that are valid worldwide are left out.",
+    caption="Hatched countries have an interval that includes the neutral point, those hatched on gray have too few stereotypes for an interval, and those hatched on darker gray are not interpretable; countries without hatching or color have no data. Items that are valid worldwide are left out.",
     find=find,
     draw=draw,
 )

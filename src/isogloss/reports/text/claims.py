@@ -27,9 +27,9 @@ MEANINGS = {
     SUPPORTED: "the scores show what the claim says",
     CONTRADICTED: "the scores show the opposite",
     UNDECIDED: "the scores are compatible with the claim and with its opposite",
-    NOT_INTERPRETABLE: "a model that it is about is below our competence limit on these items",
-    NOT_TESTABLE: "something that it needs is not here",
-    NO_TEST: "it holds for any scores, so that it holds here says nothing",
+    NOT_INTERPRETABLE: "a model that the claim is about is below our competence limit on these items",
+    NOT_TESTABLE: "scores or items that the claim needs are missing",
+    NO_TEST: "it holds for any scores, so confirming it is uninformative",
 }
 
 
@@ -87,7 +87,7 @@ def _missed(verdict: ClaimVerdict, part: ClaimPart) -> str:
     if not verdict.mde:
         return ""
     if not part.shift:
-        return f" Only a difference of {verdict.mde:.1f} or more would have been found reliably."
+        return f" Only a true difference of {verdict.mde:.1f} or more would have been found reliably."
     least, side = part.shift + part.sign * verdict.mde, "more" if part.sign > 0 else "less"
     return f" The claim would have been shown reliably only by a true difference of {least:+.1f} or {side}."
 
@@ -108,7 +108,7 @@ def _explain_change(verdict: ClaimVerdict, part: ClaimPart) -> str:
     ends = f"{interval}{'; above 0 is worse' * (not part.scale)}" if interval else ""
     worse = f"; {what}{ends}" if interval or part.difference else ""
     mde = verdict.mde
-    least = f" A model that did not change would pass reliably with a margin of {mde:.1f} or more." if mde else ""
+    least = f" An unchanged model would pass reliably with a margin of {mde:.1f} or more." if mde else ""
     return f"{answers[verdict.status]} ({values}{worse}).{least}"
 
 

@@ -39,8 +39,8 @@ PROBLEMS = {
     "mixed_scripts": "items with a word of letters of two scripts",
     "unreadable": "bad rows, left out",
     "special_tokens": "items whose text contains a model's special token, such as [MASK]",
-    "wrong_language": "sampled items that are clearly in another language than stated",
-    "wrong_script": "sampled items that are written in another script than their language's",
+    "wrong_language": "sampled items that are clearly not in the stated language",
+    "wrong_script": "sampled items that are not written in their language's script",
 }
 
 
@@ -76,7 +76,7 @@ def doubts(rows: Iterable[Measure | Comparison]) -> list[str]:
 def _why_unmeasured(rows: Sequence[Measure | Comparison]) -> str:
     """What is missing for competence to be measured, and how to get it."""
     if any(metric.quantity == ANSWER for row in rows if (metric := find_metric(row.metric))):
-        return "no control statements were asked about, so a model that says yes to anything is not seen"
+        return "no control statements were asked about, so a model that says yes to everything would not be noticed"
     return "these scores have neither unrelated candidates nor shuffled controls; score with controls to have them"
 
 

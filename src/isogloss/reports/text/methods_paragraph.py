@@ -59,7 +59,7 @@ def _data(runs: Sequence[Run]) -> Iterable[str]:
         tags_of_data[language] = max(tags_of_data.get(language, 0), int(run.info["items"]))
     for name, counts in tags.items():
         facts = find_source(name) or (registry.get("dataset", name) if name in registry.names("dataset") else None)
-        cite = f"{facts.title} ({facts.citation.rstrip('.')}; licence {facts.licence})" if facts else name
+        cite = f"{facts.title} ({facts.citation.rstrip('.')}; license {facts.licence})" if facts else name
         yield f"{cite} in {listed([f'{plain_name(tag)} ({count:,} items)' for tag, count in counts.items()])}"
 
 

@@ -51,5 +51,5 @@ def _look_up(path: Path, texts: Sequence[str], *, known: Mapping[str, str]) -> l
 translator = Translator(
     title="A table of your own",
     open=open_file,
-    options={"path": "a table with the columns text and translation; it is begun when it is not there"},
+    options={"path": "a table with the columns text and translation; it is created if it does not exist"},
 )

@@ -11,7 +11,7 @@ from . import Panel
 
 MEANINGS = {
     STATES[0]: "p, adjusted for all groups, is at most 0.05",
-    STATES[1]: "the change is surely within the margin, the grey band",
+    STATES[1]: "the change is shown to be within the margin (the gray band)",
     STATES[2]: "the items decide neither",
     STATES[3]: "a model does not prefer meaningful sentences there",
 }

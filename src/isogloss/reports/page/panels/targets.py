@@ -16,7 +16,7 @@ MOST = 8  # at either end
 FEWEST = 5  # items; a share of fewer is hardly a number
 CAPTION = (
     "Each item of a target counts as a unit of its own here, so intervals hold for these items' kind, not for all that "
-    "is said of the target. Grey targets (†) are not interpretable."
+    "is said of the target. Gray targets (†) are not interpretable."
 )
 
 
