@@ -27,8 +27,6 @@ from isogloss.claims.verdicts import (
     ClaimVerdict,
 )
 from isogloss.reports.text.claims import (
-    MEANINGS,
-    ORDER,
     count_verdicts,
     explain_claim,
     left_out_line,
@@ -83,11 +81,8 @@ Each claim is paraphrased, written in the [claim language](../how-to/gate.md#the
 We show the deciding comparison: the weakest if the claim holds, else the strongest against it.
 *Robust* counts the variants with the same verdict: paper mode; without a task, a bias type or ties; with the scores that are known to be wrong.
 Where only a stricter reading of a sentence can be tested (*in every language* for *most*), contradicting it leaves the claim undecided.
+[Claims and CI gates](../how-to/gate.md#verdicts) defines the verdicts.
 [The record](../dev/claims-record.md) has the sentence of each claim, its formula, p-values and notes.
-
-| verdict | meaning |
-| --- | --- |
-{meanings}
 
 ## What this page does not say
 
@@ -277,11 +272,10 @@ def main(resamples: int, runs: Path, check: bool) -> None:
 
 def write_pages(results: dict[str, ig.GateResult], file: ClaimsFile, *, resamples: int) -> None:
     """Write the page, its figure and the record."""
-    meanings = "\n".join(f"| {name} | {MEANINGS[name]} |" for name in ORDER)
     first, every = results["ozturk2023"], list(results.values())
     targets = max(part.clusters for one in first.verdicts for part in one.details)
     words = summarise(every, file)
-    head = OPENING.format(meanings=meanings, targets=targets, **words)
+    head = OPENING.format(targets=targets, **words)
     hashes = "\n".join(f"* `{name}.yaml`: {result.sha256[:12]}" for name, result in results.items())
     tail = (
         f"## Files\n\nTested on {first.tested} with {resamples:,} resamples. Hashes of the claims files:\n\n{hashes}\n"

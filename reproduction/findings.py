@@ -270,8 +270,8 @@ def _of_languages(sources: Sources) -> str:
         )
         text = f"{where} {shows}"
         text += f" and is below our competence limit in {_names(guessing)}" if guessing else ""
-        survive = f"{len(pairs)} of the ten differences between languages survive ({named})" if named else ""
-        said.append(f"{text}; {survive or 'none of the ten differences between languages survives'}.")
+        survive = f"{len(pairs)} of the 10 differences between languages survive ({named})" if named else ""
+        said.append(f"{text}; {survive or 'none of the 10 differences between languages survives'}.")
     return f"**Languages.** Multilingual BERT on the same items in five languages. {' '.join(said)}"
 
 

@@ -151,9 +151,11 @@ LONG = (  # tables of the record of findings: every pair of languages, models or
     "agreement crows",
     "agreement stereoset",
     "mbbq languages",
+    "mbbq controls",
     "unifiedqa",
     "unanimous models",
     "ranks",
+    "remaining",
 )
 PAGES: dict[str, dict[str, Block]] = {
     "results/reproducing.md": REPRODUCING,

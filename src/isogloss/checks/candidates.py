@@ -88,7 +88,11 @@ def token_gap(count: Callable[[str], int]) -> Check:
         far = abs(first - second) >= MORE_TOKENS and max(first, second) >= 2 * min(first, second)
         return f"'{pair[0]}' has {first} tokens, '{pair[1]}' {second}" if far else None
 
-    return each(token_gap, "Stereotype and anti-stereotype differ by at least two tokens and by a factor of at least two.", severity=NOTE)
+    return each(
+        token_gap,
+        "Stereotype and anti-stereotype differ by at least two tokens and by a factor of at least two.",
+        severity=NOTE,
+    )
 
 
 def _pair(item: Item) -> tuple[str, str] | None:

@@ -231,7 +231,9 @@ def gate(
     runs: list[Path] = typer.Argument(help="Folders of runs, or prediction files with --data."),
     claims: Path = typer.Option(None, "--claims", metavar="FILE", help="A YAML file of claims or limits."),
     data: list[str] = options.PredictionData,
-    baseline: Path = typer.Option(None, "--baseline", metavar="RUNS", help="Baseline runs; the new runs must not be worse."),
+    baseline: Path = typer.Option(
+        None, "--baseline", metavar="RUNS", help="Baseline runs; the new runs must not be worse."
+    ),
     margin: float = typer.Option(
         None, "--margin", min=0, help="With --baseline: allow values worse by N points (default 2)."
     ),

@@ -95,9 +95,7 @@ Interval = typer.Option(
     "--interval",
     help="auto (the jackknife over clusters), bootstrap (over clusters), bca, or wilson (independent items).",
 )
-Beside = typer.Option(
-    None, "--beside", help="published: add published StereoSet results for comparison."
-)
+Beside = typer.Option(None, "--beside", help="published: add published StereoSet results for comparison.")
 Facts = typer.Option(
     None, "--facts", metavar="FILE", help="A YAML file with facts about each model: label, multilingual, size."
 )
@@ -192,9 +190,7 @@ Tokenizer = typer.Option(
     "--tokenizer",
     help="The name or folder of the served model's tokenizer; by default one on this disk, else the server's.",
 )
-Repeat = typer.Option(
-    100, "--repeat", min=0, help="Request N items twice, to measure how stable the server is."
-)
+Repeat = typer.Option(100, "--repeat", min=0, help="Request N items twice, to measure how stable the server is.")
 MaxRequests = typer.Option(
     None, "--max-requests", min=1, help="Send the server at most N requests; the same command with a larger N resumes."
 )

@@ -134,13 +134,9 @@ class Data(BaseModel):
 
     model_config = STRICT
     source: str = Field(min_length=1, description="A data set's name, a file, or a folder of files.")
-    name: str | None = Field(
-        default=None, min_length=1, description="Its name for `only`; by default the source's."
-    )
+    name: str | None = Field(default=None, min_length=1, description="Its name for `only`; by default the source's.")
     format: str | None = Field(default=None, description="The data set family to read files as.")
-    columns: dict[str, str] = Field(
-        default={}, description="The file's column names, as in 'stereotype: sentence_a'."
-    )
+    columns: dict[str, str] = Field(default={}, description="The file's column names, as in 'stereotype: sentence_a'.")
     encoding: str | None = Field(default=None, description="The encoding of the files; detected by default.")
     skip_bad: bool = Field(default=False, description="Leave out rows that cannot be read, and count them.")
     where: dict[str, Words] = Field(

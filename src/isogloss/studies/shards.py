@@ -97,7 +97,9 @@ def run_shard(plan: StudyPlan, shard: Shard, *, out: StoragePath, progress: Prog
     Other processes may work in the folder at the same time. A share that was lost is scored by running it again.
     """
     if plan.until:
-        raise IsoglossError("A stopping rule looks at the parts one after the other, so it cannot be used with `shard`.")
+        raise IsoglossError(
+            "A stopping rule looks at the parts one after the other, so it cannot be used with `shard`."
+        )
     if isinstance(out, RemotePath):
         raise IsoglossError(f"Shards need a folder that all of them see, not {out}. Choose one with `out`.")
     owners = assign_units(plan, shard.count)
