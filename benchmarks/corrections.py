@@ -1,6 +1,6 @@
 """A simulation of corrected rates with known truth: how often 95 % intervals hold it, and how wide they are.
 
-`python -m benchmarks.corrections` prints the table of docs/speakers/native-speakers.md.
+`python -m benchmarks.corrections` prints the table of docs/dev/native-speakers-record.md.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def test_the_methods_paragraph_names_model_data_method_metrics_and_their_papers(
     status, out, err = command("methods", run)
     assert status == 0, err
     first, *rest = out.split("\n\n")
-    for part in ("We measured mine", "English (96 items)", "licence CC BY-SA 4.0", "'predictions'", "10,000 resamples"):
+    for part in ("We measured mine", "English (96 items)", "license CC BY-SA 4.0", "'predictions'", "10,000 resamples"):
         assert part in first
     assert "\n" not in first
     assert [entry.partition("{")[0] for entry in rest].count("@software") == 1

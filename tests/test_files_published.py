@@ -63,7 +63,7 @@ def test_the_first_fetch_says_size_licence_and_warning_in_one_line(server: DataS
     status, out, err = command("data", "pull", "stereoset", "-l", "de")
     assert status == 0
     assert re.fullmatch(
-        r"Downloading StereoSet \(de, 0\.0 MB; licence: CC BY-SA 4\.0\)\. It contains stereotypes, some of them "
+        r"Downloading StereoSet \(de, 0\.0 MB; license: CC BY-SA 4\.0\)\. It contains stereotypes, some of them "
         r"offensive\. Please cite: Nadeem et al\. \(2021\)\n",
         err,
     )

@@ -611,7 +611,7 @@ def test_two_published_names_give_a_number_end_to_end(
         status, out, err = command("eval", *names)
         assert status == 0, err
         assert "dataset stereoset · language de" in out
-        assert "licence: CC BY-SA 4.0). It contains stereotypes" in err
+        assert "license: CC BY-SA 4.0). It contains stereotypes" in err
         hub.requests.clear()
         served.requests.clear()
         assert command("eval", *names, "--offline")[:2] == (0, out)

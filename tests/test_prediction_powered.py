@@ -144,7 +144,7 @@ def test_few_clusters_have_no_interval():
     [
         ([1, 0], [1], "one of each per answer"),
         ([1, math.nan], [1, math.nan], "missing for some answers"),
-        ([1, 0], [math.nan, math.nan], "read none"),
+        ([1, 0], [math.nan, math.nan], "No answers were read"),
     ],
 )
 def test_bad_readings_are_named(machine, people, message):

@@ -105,7 +105,7 @@ BAD = {
     "name: x\nmodels: [{checkpoints: {en: b}}]\ndata: [demo]\n": "line 2: models 1: a model with several checkpoints "
     "needs a 'label'.",
     "name: x\nmodels: [a, a]\ndata: [demo]\n": "line 2: models 2: the label 'a' is there twice.",
-    "name: x\nmodels: [abc]\ndata: [{source: demo, models: [abd]}]\n": "line 3: data 1, models: no model is labelled "
+    "name: x\nmodels: [abc]\ndata: [{source: demo, models: [abd]}]\n": "line 3: data 1, models: no model is labeled "
     "'abd'. Did you mean 'abc'?",
     "name: x\nmodels: [a]\ndata: [demo]\nmethods:\n  - {pll: {}, aul: {}}\n": "line 5: methods 1: one method per entry, "
     "as in '- continuation: {case: e}'.",

@@ -372,7 +372,7 @@ def test_agreement_and_dropped_items_stand_in_the_card(project, tmp_path):
 def test_a_data_set_without_licence_or_into_a_full_folder_is_not_published(project, tmp_path):
     with pytest.raises(IsoglossError) as caught:
         publish(project, tmp_path / "out", label=Label("x", " ", "y"))
-    assert str(caught.value) == "A published data set names its licence and its source. Use `licence` and `source`."
+    assert str(caught.value) == "A published data set names its license and its source. Use `licence` and `source`."
     with pytest.raises(IsoglossError) as caught:
         publish(project, project.folder, label=LABEL)
     assert str(caught.value) == f"{project.folder} is not empty. Choose another folder with `out`."

@@ -87,7 +87,7 @@ def _missed(verdict: ClaimVerdict, part: ClaimPart) -> str:
     if not verdict.mde:
         return ""
     if not part.shift:
-        return f" Only a true difference of {verdict.mde:.1f} or more would have been found reliably."
+        return f" Only a difference of {verdict.mde:.1f} or more would have been found reliably."
     least, side = part.shift + part.sign * verdict.mde, "more" if part.sign > 0 else "less"
     return f" The claim would have been shown reliably only by a true difference of {least:+.1f} or {side}."
 
