@@ -91,7 +91,7 @@ def test_words_written_out_choices_and_wordings_have_their_own_brackets():
 MISTAKES = {
     "a {gender": "column 10: the template ends before its '{' is closed.",
     "a gender}": "column 9: '}' stands alone here; write '\\}' if you mean the character itself.",
-    "{gender:plr}": "column 9: 'plr' is no feature. Did you mean 'pl'? Use short forms such as 'pl' or 'nom', or Name=Value.",
+    "{gender:plr}": "column 9: 'plr' is not a feature. Did you mean 'pl'? Use short forms such as 'pl' or 'nom', or Name=Value.",
     "{gender:sg pl}": "column 9: Number is given twice: 'Sing' and 'Plur'.",
     "{a b}": "column 4: 'b' cannot stand here. A slot is {name}, {name:features} or {name~slot:features}.",
     "[ein|eine ~gender]": "column 2: say which form this is, as in [masc: … | fem: … ~slot].",

@@ -41,7 +41,7 @@ MISTAKES = {
         "term 'a': no 'forms', although the category inflects for Number; or say invariable = true."
     ),
     "columns = ['sgg']\n[terms]\na = { gloss = 'a', lemma = 'a' }": (
-        "'sgg' is no feature. Did you mean 'sg'? Use short forms such as 'pl' or 'nom', or Name=Value."
+        "'sgg' is not a feature. Did you mean 'sg'? Use short forms such as 'pl' or 'nom', or Name=Value."
     ),
     "[terms]\na = { gloss = 'a', lemma = 'a', forms = { sg = 'a', 'Number=Sing' = 'b' } }": (
         "term 'a': the form 'sg' is given twice."
