@@ -130,7 +130,7 @@ def find_small_models(say: Callable[[str], None]) -> list[str]:
         if name in MODELS or (pulled_folder(name) / "config.json").is_file():
             cells.append(f"{model['label']}/*/*")
         else:
-            say(f"{name} is left out. To include it: isogloss model pull {name} --accept-licence")
+            say(f"{name} is left out. To include it: isogloss model pull {name} --accept-license")
     return cells
 
 

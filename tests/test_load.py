@@ -446,7 +446,7 @@ def test_a_name_that_is_very_near_to_a_pulled_model_is_suggested() -> None:
 def test_a_demonstration_model_must_be_pulled_first() -> None:
     assert message("smollm2") == "'smollm2' is not downloaded yet. Get it with: isogloss model pull smollm2"
     assert message("gemma3-270m") == (
-        "'gemma3-270m' is not downloaded yet. Get it with: isogloss model pull gemma3-270m --accept-licence"
+        "'gemma3-270m' is not downloaded yet. Get it with: isogloss model pull gemma3-270m --accept-license"
     )
 
 

@@ -51,7 +51,7 @@ def test_a_model_that_was_not_pulled_says_how_to_get_it() -> None:
     with pytest.raises(IsoglossError) as caught:
         find_source("gemma3-270m")
     assert str(caught.value) == (
-        "'gemma3-270m' is not downloaded yet. Get it with: isogloss model pull gemma3-270m --accept-licence"
+        "'gemma3-270m' is not downloaded yet. Get it with: isogloss model pull gemma3-270m --accept-license"
     )
 
 

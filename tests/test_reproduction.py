@@ -192,7 +192,7 @@ def test_the_study_of_small_models_runs_those_that_are_pulled(tmp_path: Path, mo
     (tmp_path / "models" / "smollm2" / "config.json").write_text("{}", encoding="utf-8")
     said: list[str] = []
     assert command.find_small_models(said.append) == ["SmolLM2/*/*", "BERT/*/*", "mBERT/*/*"]
-    assert said == ["gemma3-270m is left out. To include it: isogloss model pull gemma3-270m --accept-licence"]
+    assert said == ["gemma3-270m is left out. To include it: isogloss model pull gemma3-270m --accept-license"]
 
 
 def test_small_models_are_compared_masked_minus_causal() -> None:

@@ -456,7 +456,7 @@ def test_the_whole_way_by_commands(tmp_path, monkeypatch, capsys):
     first = next(read_sheet(sheet))[1]["id"].replace("-", "_")
     answer(sheet, **{first: {"verdict": "good"}})
     assert run("data", "review", folder, sheet).startswith("1 items reviewed: 0 fixed, 0 dropped; ")
-    facts = ("--title", "Test", "--licence", "CC BY 4.0", "--source", "demo", "--back", "apertium")
+    facts = ("--title", "Test", "--license", "CC BY 4.0", "--source", "demo", "--back", "apertium")
     assert run("data", "publish", folder, "--out", tmp_path / "out", *facts).startswith("Wrote 6 items and a data card")
     assert json.loads(run("data", "check", tmp_path / "out", "--format", "json"))["checks"][0]["check"] == "unreadable"
 

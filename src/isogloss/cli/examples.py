@@ -114,8 +114,8 @@ EXAMPLES = {
         "isogloss data review es ana.xlsx luis.xlsx",
     ),
     "data publish": (
-        "isogloss data publish es --out published --title 'My set' --licence 'CC BY 4.0' --source 'My source'",
-        "isogloss data publish es --out published --title 'My set' --licence 'CC BY 4.0' --source 'My source' --back apertium",
+        "isogloss data publish es --out published --title 'My set' --license 'CC BY 4.0' --source 'My source'",
+        "isogloss data publish es --out published --title 'My set' --license 'CC BY 4.0' --source 'My source' --back apertium",
     ),
     "templates check": ("isogloss templates check de fr", "isogloss templates check de --sheet review.xlsx"),
     "templates expand": (
@@ -127,7 +127,7 @@ EXAMPLES = {
         "isogloss templates parallel profession -l de",
     ),
     "language new": ("isogloss language new ig", "isogloss language new Ukrainian --folder languages"),
-    "model pull": ("isogloss model pull smollm2", "isogloss model pull gemma3-270m --accept-licence"),
+    "model pull": ("isogloss model pull smollm2", "isogloss model pull gemma3-270m --accept-license"),
     "nsp data": (
         "isogloss nsp data articles.txt -l de --out pairs",
         "isogloss nsp data wiki.jsonl -l en,de --out pairs",

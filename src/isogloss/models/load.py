@@ -40,7 +40,7 @@ def find_source(name: str, loading: Loading = DEFAULT_LOADING) -> ModelSource:
         if folder := find_pulled(plain):
             return ModelSource(plain, str(folder), notes=card_notes(folder), folder=folder)
         if plain in PULLED:
-            accept = " --accept-licence" if PULLED[plain].terms else ""
+            accept = " --accept-license" if PULLED[plain].terms else ""
             raise IsoglossError(f"'{plain}' is not downloaded yet. Get it with: isogloss model pull {plain}{accept}")
     path = Path(name).expanduser()
     if path.suffix == ".gguf":

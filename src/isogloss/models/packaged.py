@@ -77,7 +77,7 @@ def pull(name: str, *, accept_licence: bool = False, say: Callable[[str], None] 
         say(f"{name} is here already: {folder}")
         return folder
     if model.terms and not accept_licence:
-        raise IsoglossError(f"{model.terms}. To accept them, run: isogloss model pull {name} --accept-licence")
+        raise IsoglossError(f"{model.terms}. To accept them, run: isogloss model pull {name} --accept-license")
     require("torch", extra="hf")
     require("transformers", extra="hf")
     folder.parent.mkdir(parents=True, exist_ok=True)

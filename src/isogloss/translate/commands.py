@@ -132,7 +132,7 @@ def publish(
     out: Path = Out,
     title: str = typer.Option(..., "--title", help="The data set's title."),
     licence: str = typer.Option(
-        ..., "--licence", help="The license, such as 'CC BY-SA 4.0'; it must be compatible with the source's."
+        ..., "--license", help="The license, such as 'CC BY-SA 4.0'; it must be compatible with the source's."
     ),
     origin: str = typer.Option(..., "--source", metavar="TEXT", help="Where the source comes from, for the card."),
     citation: str = typer.Option("", "--citation", metavar="TEXT", help="What to cite."),
