@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from isogloss import __version__, languages, registry
 from isogloss.cli import app
+from isogloss.cli.messages import as_options
 from isogloss.files.catalogue import data_names
 from support import tiny
 from support.builders import stereoset_rows, write_jsonl
@@ -374,3 +375,9 @@ def test_a_broken_pipe_is_not_an_error():
     command = f"{sys.executable} -m isogloss list data | head -c 1"
     shown = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (shown.returncode, shown.stderr) == (0, "")
+
+
+def test_arguments_in_messages_become_the_options_of_that_name():
+    message = "Use `licence`, `skip_bad`, `dtype='float32'`, `design='unpaired'` or `options={'case': 'e'}`."
+    shown = "Use --license, --skip-bad, --dtype float32, --unpaired or --option case=e."
+    assert as_options(message) == shown

@@ -8,7 +8,7 @@ import re
 import typer
 
 ARGUMENT = re.compile(r"`([a-z_]+)(?:=([^`]+))?`")
-OTHER_NAMES = {"options": "option", "languages": "language"}
+OTHER_NAMES = {"options": "option", "languages": "language", "licence": "license"}
 FLAGS = {("design", "unpaired"): "--unpaired"}
 
 
