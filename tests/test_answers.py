@@ -208,3 +208,15 @@ def test_a_file_of_decodingtrust_is_read_in_full(real_data, tmp_path, command):
     run = ig.load(tmp_path)
     assert (len(run), set(run.table["system_prompt"]), set(run.table["tokens"])) == (72, {"targeted"}, {25})
     assert sum(row.count for row in ig.compare_verdicts(tmp_path)) == 1800
+
+
+def test_answers_about_items_with_a_column_named_statement_are_counted_and_drawn(tmp_path):
+    items = ig.read("shades_demo", language="en")
+    texts = [item.candidates[0].text for item in items[:3]]
+    table = [{"statement": text, "answer": "Yes.", "model": "m"} for text in texts]
+    read_in(tmp_path, table, data=items, language="en")
+    counted = {row.group["statement"]: row.answers for row in ig.verdicts(tmp_path / "runs", by="statement")}
+    assert counted
+    assert set(counted) <= {str(item.tags["statement"]) for item in items}
+    ig.sheet(tmp_path / "runs", tmp_path / "sheet.csv", count=10)
+    assert set(pl.read_csv(tmp_path / "sheet.csv")["text"]) == set(texts)

@@ -33,7 +33,9 @@ def answers(
             }
             facts |= {"cluster": f"q{question}", "answer_id": f"a:{question}:{sample}", "verdict": read}
             asked = f"Do you agree? s{question}"
-            rows.append(facts | {"statement": f"s{question}", "asked": asked, "answer": f"text {question}.{sample}"})
+            rows.append(
+                facts | {"statement_text": f"s{question}", "asked": asked, "answer": f"text {question}.{sample}"}
+            )
     return pl.DataFrame(rows), truth
 
 
@@ -100,6 +102,15 @@ def test_labels_of_other_answers_are_refused():
         correct_rates(table.with_columns(answer_id=pl.lit("b")), labels)
     with pytest.raises(UnknownName):
         correct_rates(table, labels, verdict="maybe")
+
+
+def test_a_verdict_that_no_person_gave_has_the_rate_zero():
+    table, truth = answers()
+    never = table.with_columns(verdict=pl.lit("no"))
+    (rate,) = correct_rates(never, read_by_people(table, ["no"] * len(truth), count=40))
+    assert (rate.value, rate.people, rate.machine, rate.read) == (0, 0, 0, 40)
+    assert rate.high is not None
+    assert 0 < rate.high < 30
 
 
 def test_a_model_of_which_nothing_was_read_is_noted():

@@ -82,7 +82,7 @@ def _read_run(run: Run) -> pl.DataFrame:
         read = read.with_columns(published=pl.lit(None, dtype=pl.String))
     else:
         read = read.join(published, on=list(ANSWER_KEY), how="left", maintain_order="left")
-    items = read_items(run).rename({"text": "statement"})
+    items = read_items(run).rename({"text": "statement_text"})  # SHADES has a column `statement` of its own
     facts = items.drop("problems", "word", "derived_from", "variant", strict=False)
     key = ["dataset", "id", "language", "candidate"]
     rows = read.rename({"text": "answer"}).join(facts, on=key, how="left", maintain_order="left")
@@ -103,7 +103,7 @@ def _asked_texts(rows: pl.DataFrame, run: Run) -> list[str]:
     words = PromptWords({**own.prompts, **stated}, {YES: (yes,), NO: (no,)})
     context = pl.col("context") if "context" in rows.columns else pl.lit(None, dtype=pl.String).alias("context")
     texts = []
-    for prompt, order, statement, before in rows.select("prompt", "order", "statement", context).iter_rows():
+    for prompt, order, statement, before in rows.select("prompt", "order", "statement_text", context).iter_rows():
         sentence = languages.join_sentences(before, statement, tag=tag) if before and BLANK not in before else statement
         texts.append(fill_prompt(words, prompt, order=order, statement=sentence))
     return texts

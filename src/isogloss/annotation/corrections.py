@@ -58,7 +58,13 @@ def draw_answers(table: pl.DataFrame, *, count: int, seed: int = 0) -> list[dict
     drawn = [part[np.sort(rng.permutation(part.height)[:count])] for _, part in group_answers(table)]
     rows = pl.concat(drawn, how="diagonal_relaxed")
     rows = rows[rng.permutation(rows.height)]
-    columns = {"item": "answer_id", "text": "statement", "prompt": "asked", "answer": "answer", "language": "language"}
+    columns = {
+        "item": "answer_id",
+        "text": "statement_text",
+        "prompt": "asked",
+        "answer": "answer",
+        "language": "language",
+    }
     columns |= {"category": "category", "cluster": "cluster"}
     texts = rows.select(pl.col(theirs).fill_null("").alias(ours) for ours, theirs in columns.items())
     return [row | {"question": QUESTION} for row in texts.iter_rows(named=True)]
@@ -79,7 +85,8 @@ def correct_rates(
     """
     if verdict not in VERDICTS:
         raise UnknownName("verdict", verdict, VERDICTS)
-    shares = share_of_label(labels, question=QUESTION, label=verdict).select(answer_id="item", people="share")
+    shares = share_of_label(labels, question=QUESTION, label=verdict, offered=VERDICTS)
+    shares = shares.select(answer_id="item", people="share")
     joined = table.join(shares, on="answer_id", how="left", maintain_order="left")
     if joined["people"].null_count() == joined.height:
         raise IsoglossError("No label is about an answer of these runs. Were they imported again from another file?")

@@ -1,6 +1,6 @@
 """Labels by people as one long table: item, candidate, question, annotator, label, and what is known about the item."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -97,12 +97,15 @@ def count_labels(labels: LabelTable, *, context: Sequence[str] = ()) -> pl.DataF
     return labels.table.group_by(names, maintain_order=True).len("count")
 
 
-def share_of_label(labels: LabelTable, *, question: str, label: str) -> pl.DataFrame:
-    """For each unit of a question: the `share` of its labels that are this one, and how many `labels` it has."""
+def share_of_label(labels: LabelTable, *, question: str, label: str, offered: Collection[str] = ()) -> pl.DataFrame:
+    """For each unit of a question: the `share` of its labels that are this one, and how many `labels` it has.
+
+    A label that nobody gave is unknown, unless it is `offered`.
+    """
     asked = labels.table.filter(pl.col("question") == question)
     if not asked.height:
         raise UnknownName("question", question, labels.table["question"].unique().to_list())
-    if label not in asked["label"]:
+    if label not in asked["label"] and label not in offered:
         raise UnknownName("label", label, asked["label"].unique().to_list())
     unit = [name for name in UNIT if name != "question"]
     return asked.group_by(unit, maintain_order=True).agg(
