@@ -125,7 +125,7 @@ def test_all_ties_are_no_difference():
     found = compare(side([0.5] * 40, model="x"), side([0.5] * 40, model="y"), metrics=["ss"], resamples=100)[0]
     assert (found.value_a, found.difference, found.p) == (50, 0, 1)
     assert explain_comparison(found) == (
-        "en, intrasentence, SS: 50.0 for x and 50.0 for y, difference +0.0, p = 1.000 (= 1.000 adjusted), n = 40 pairs; "
+        "en, intrasentence, SS: 50.0 for x and 50.0 for y, difference +0.0, p = 1.000 (adjusted = 1.000), n = 40 pairs; "
         "no interval (the two sides never differ, so there is nothing to test)."
     )
 
@@ -325,3 +325,17 @@ def test_agreement_over_one_language_or_model_is_refused():
     assert str(caught.value) == (
         "Agreement needs at least 3 models or languages that both sides have; here there is 1. Give more runs."
     )
+
+
+def test_two_halves_of_a_data_set_are_called_what_tells_them_apart():
+    parts = [side(wins, category=name) for wins, name in ((A, "gender"), (B, "religion"))]
+    found = compare(*parts, metrics="ss", design="unpaired", by=[])[0]
+    assert (dict(found.a), dict(found.b)) == ({"category": "gender"}, {"category": "religion"})
+    few = compare(
+        *(side(wins[:5], category=name) for wins, name in ((A, "gender"), (B, "religion"))),
+        metrics="ss",
+        by=[],
+        design="unpaired",
+    )
+    assert "for religion, difference" in explain_comparison(few[0])
+    assert " p " not in explain_comparison(few[0])

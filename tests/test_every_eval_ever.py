@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,11 @@ from isogloss.analysis.published import TABLE, published_measures
 from isogloss.errors import IsoglossError
 from isogloss.exchange.every_eval_ever import export_results
 from isogloss.exchange.runs import import_run, read_scores
+from isogloss.items import Items
 from isogloss.reports.text.measures import doubts
+from isogloss.reports.text.methods_paragraph import describe_methods
+from isogloss.runs import find_runs
+from support.reports import write_run
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -188,3 +193,22 @@ def test_an_unknown_model_set_is_refused_before_anything_is_read() -> None:
     assert check_beside(None) == []
     with pytest.raises(IsoglossError, match="Known: published"):
         check_beside("all")
+
+
+def test_the_methods_paragraph_of_a_table_says_how_competence_was_measured(tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    rows = [f"She met {n}.,He met {n}." for n in range(12)]
+    table.write_text("\n".join(["stereotype,anti_stereotype", *rows]), encoding="utf-8")
+    items = ig.read(table, language="en")
+    root = tmp_path / "runs"
+    texts = [describe_methods([write_run(root, items, wins=9)])]
+    shuffled = [replace(item, id=f"{item.id}-s", variant="shuffled", derived_from=item.id) for item in items]
+    fingerprint = {"data": "shuffled", "weights": "tiny", "method": "likelihood"}
+    write_run(root, Items(tuple(shuffled)), wins=6, fingerprint=fingerprint)
+    texts.append(describe_methods(find_runs(root)))
+    assert "on the data set 'mine' in English (12 items)" in texts[0]
+    assert "Whether the models can do the task was not measured." in texts[0]
+    assert "with its words shuffled lies at or above 60" in texts[1]
+    for text in texts:
+        assert "LMS" not in text
+        assert "kaneko2022unmasking" in text

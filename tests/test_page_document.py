@@ -143,6 +143,22 @@ def test_the_finding_leads_with_what_was_found():
     ]
 
 
+def test_a_finding_is_about_all_methods_where_they_were_pooled():
+    def row(value: float, language: str = "en", **method: str) -> Measure:
+        group = {"model": "m", "dataset": "d", "language": language, **method}
+        return Measure(
+            "ss", group, value, value - 5, value + 5, n=40, ties=0, clusters=12, mode="corrected", interpretable=True
+        )
+
+    split = [row(70, method="likelihood"), row(50, method="continuation")]
+    assert state_findings([*split, row(60)]) == ["On d, m prefers stereotypes in English (60.0, 55.0 to 65.0)."]
+    assert state_findings([*split, row(60, "de")]) == [
+        "On d, m · likelihood prefers stereotypes in English (70.0, 65.0 to 75.0). "
+        "m · continuation shows no clear preference in English (50.0, 45.0 to 55.0). "
+        "m prefers stereotypes in German (60.0, 55.0 to 65.0)."
+    ]
+
+
 def test_a_report_of_a_studys_folder_has_the_studys_title(runs, tmp_path):
     write_run(tmp_path / "study" / "model", neutral_items())
     found = load_study(tmp_path).runs

@@ -63,7 +63,7 @@ def preferring(items: Items, wins: int) -> dict[str, float]:
     for number, item in enumerate(items):
         top = 0.5 + number / 100
         pair = (top, 0.4) if number < wins else (0.4, top)
-        values |= dict(zip([c.id for c in item.candidates], (*pair, 0.1), strict=True))
+        values |= dict(zip([c.id for c in item.candidates], (*pair, 0.1)[: len(item.candidates)], strict=True))
     return values
 
 

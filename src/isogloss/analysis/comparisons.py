@@ -106,7 +106,10 @@ def _as_it_is(side: Contribution, metric: str) -> Contribution:
 
 @dataclass(frozen=True, slots=True)
 class CompareRequest:
-    """What is compared and how, as the arguments of `compare` say; without `metrics`, those of `also` too where they fit."""
+    """What is compared and how, as the arguments of `compare` say; without `metrics`, those of `also` too where they fit.
+
+    `names` is what the sides are called where no column tells them apart.
+    """
 
     metrics: str | Sequence[str] | None
     by: str | Sequence[str] | None
@@ -114,6 +117,7 @@ class CompareRequest:
     design: str
     settings: IntervalSettings
     also: Sequence[str] = ()
+    names: tuple[str, str] = ("A", "B")
 
 
 def compare_as(view: View, both: tuple[Scored, Scored], *, request: CompareRequest) -> Comparisons:
@@ -123,7 +127,7 @@ def compare_as(view: View, both: tuple[Scored, Scored], *, request: CompareReque
     mode, settings = request.mode, request.settings
     a, b = check_scored(a, "compare"), check_scored(b, "compare")
     names = check_by(request.by, a.table.columns)
-    sides = match_sides(a, b, design=request.design)
+    sides = match_sides(a, b, design=request.design, names=request.names)
     chosen = registry.chosen("metric", request.metrics)
     rows = []
     for group, part in _groups(sides, names):

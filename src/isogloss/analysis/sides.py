@@ -57,8 +57,11 @@ def select(scored: Scored, where: Mapping[str, str]) -> Scored:
     return replace(scored, table=table)
 
 
-def match_sides(a: Scored, b: Scored, *, design: str = "paired") -> Sides:
-    """Both sides in one table; paired, only the items that both have, with the first side's columns."""
+def match_sides(a: Scored, b: Scored, *, design: str = "paired", names: tuple[str, str] = ("A", "B")) -> Sides:
+    """Both sides in one table; paired, only the items that both have, with the first side's columns.
+
+    `names` is what the sides are called where no column tells them apart.
+    """
     if design not in DESIGNS:
         raise UnknownName("design", design, DESIGNS)
     tables = [check_rows(a), check_rows(b)]
@@ -78,7 +81,8 @@ def match_sides(a: Scored, b: Scored, *, design: str = "paired") -> Sides:
         else:
             labels[0][name], labels[1][name] = values[0][0], values[1][0]
     if not labels[0]:
-        labels[0]["side"], labels[1]["side"] = "A", "B"
+        column, values_of_sides = _told_apart(tables) or ("side", names)
+        labels[0][column], labels[1][column] = values_of_sides
     for name in matched:
         common = set(tables[0][name]) & set(tables[1][name])
         tables = [table.filter(pl.col(name).is_in(list(common))) for table in tables]
@@ -89,6 +93,16 @@ def match_sides(a: Scored, b: Scored, *, design: str = "paired") -> Sides:
     checkpoints = several_checkpoints({**a.builds, **b.builds})
     remarks = tuple(dict.fromkeys([*a.notes, *b.notes, *checkpoints, *notes]))
     return Sides(pl.concat(both, how="diagonal_relaxed"), labels[0], labels[1], shared, tuple(matched), remarks)
+
+
+def _told_apart(tables: Sequence[pl.DataFrame]) -> tuple[str, tuple[str, str]] | None:
+    """The first column that has one value on each side and not the same, such as the bias type of two halves of a data set."""
+    for name in group_columns(tables[0].columns):
+        if name in tables[1].columns and tables[0].schema[name] == tables[1].schema[name] == pl.String:
+            one, other = (table[name].unique().to_list() for table in tables)
+            if len(one) == len(other) == 1 and None not in (*one, *other) and one != other:
+                return name, (one[0], other[0])
+    return None
 
 
 def _one_sided(name: str, values: Sequence[Sequence[str]]) -> list[str]:

@@ -86,9 +86,9 @@ def _compare(
     both = items[0].join(items[1], on=KEY, how="semi", nulls_equal=True).height
     design = "paired" if 2 * both >= min(side.height for side in items) else "unpaired"
     settings = check_interval_settings(IntervalSettings(resamples=resamples))
-    rows = compare_as(
-        _distance, (scored, baseline), request=CompareRequest(None, [], file.mode, design, settings, also=named)
-    )
+    names = ("these runs", "the baseline")
+    request = CompareRequest(None, [], file.mode, design, settings, also=named, names=names)
+    rows = compare_as(_distance, (scored, baseline), request=request)
     if not named:
         return rows
     kept = [row for row in rows if row.metric in named or (not file.margins and _is_headline(row.metric))]

@@ -136,6 +136,12 @@ def metric_name(name: str) -> str:
     return metric.short if metric and metric.short else name.replace("_", " ")
 
 
+def with_article(name: str) -> str:
+    """The name after `a` or `an`, as it is spoken: an SS, a pair score."""
+    spelled = name[:2].isupper() and name[0] in "FHLMNRSX"  # as in an LMS
+    return f"{'an' if spelled or name[0] in 'aeiouAEIO' else 'a'} {name}"
+
+
 def order_name(row: Measure) -> str:
     """Which of two groups a value above the neutral point favors, as in `women > men`; nothing where the metric says it."""
     return "" if row.above is None else f"{row.above} > {row.below}"

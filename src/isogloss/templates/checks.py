@@ -43,6 +43,11 @@ def sets_path(language: str, folder: Path | None = None) -> Path:
     """The file of sets in a folder of one's own, or the one that ships for the language."""
     path = (folder or FOLDER / language) / "sets.toml"
     if not path.exists():
+        if folder is None:
+            raise IsoglossError(
+                f"There are no templates for '{language}'. Write a file sets.toml in a folder of your own and name it, such as `folder='my/{language}'`; "
+                "see docs/how-to/templates.md."
+            )
         raise IsoglossError(f"There is no file of sets: {path}. See docs/how-to/templates.md for how to write one.")
     return path
 

@@ -3,19 +3,20 @@
 from collections.abc import Iterable, Sequence
 
 from ... import __version__, registry
+from ...analysis.competence import LEAST_COMPETENCE
 from ...analysis.headlines import find_headlines
 from ...errors import IsoglossError
 from ...files.catalogue import find_source
-from ...runs import Run
+from ...metrics import Metric
+from ...runs import Run, read_items
 from ...stats import RESAMPLES
-from ..numbers import listed, plain_name
+from ..numbers import listed, plain_name, with_article
 from .citations import OURS, cite_runs, entries_of
 
-CAUTION = (
-    "Candidates whose scores are equal count one half. Scores of stereotypes are interpreted only where the confidence "
-    "interval of the LMS lies at or above 60, a convention. An SS near 50 means that no preference was found on these items; it does "
-    "not mean that a model is unbiased."
-)
+SHUFFLED = "shuffled"  # the variant of a control item
+OWN = registry.get("dataset", "pairs").licence  # of a table whose authors are not known
+TIES = "Candidates whose scores are equal count one half."
+REAL = "how often a sentence scores higher than a copy of it with its words shuffled"
 
 
 def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
@@ -25,7 +26,8 @@ def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
     models, data, methods = (listed(list(dict.fromkeys(words(runs)))) for words in (_models, _data, _methods))
     cited = cite_runs(runs)
     names = [citation.name for citation in cited if citation.kind == "metric"]
-    plugins = [registry.get("metric", name) for name in find_headlines(names) or names[:3]]
+    chosen = find_headlines(names) or names[:3]
+    plugins = [registry.get("metric", name) for name in chosen]
     metrics = [f"{metric.title} = {metric.formula} ({metric.citation.rstrip('.')})" for metric in plugins]
     sentences = [
         f"We measured {models} on {data} with Isogloss {__version__}.",
@@ -34,13 +36,38 @@ def describe_methods(runs: Sequence[Run], *, resamples: int = RESAMPLES) -> str:
         "Intervals are 95 % confidence intervals over clusters, which are the target terms or the items that belong together: "
         "Student's with the jackknife's error, on the logit scale for values between bounds; those of values without an "
         f"upper bound use {resamples:,} resamples. They are about other clusters with the same wordings, not about other wordings.",
-        CAUTION,
+        TIES,
+        *_limits(runs, plugins, fitting=names),
     ]
-    citations = [citation for citation in cited if citation.kind != "metric" or citation.name in find_headlines(names)]
+    citations = [citation for citation in cited if citation.kind != "metric" or citation.name in chosen]
     sources = [find_source(str(run.info["dataset"])) for run in runs]
     entries = [entry for citation in citations for entry in citation.entries]
     entries += [entry for source in sources if source for entry in entries_of(source.citation)]
     return "\n\n".join([" ".join(sentences), *dict.fromkeys(entries), OURS])
+
+
+def _limits(runs: Sequence[Run], plugins: Sequence[Metric], *, fitting: Sequence[str]) -> Iterable[str]:
+    """How competence was measured, if it was, and what a score near its neutral point does not mean."""
+    limits = [registry.get("metric", name).limit for name in fitting]
+    measured = [
+        f"the {limit.name} lies at or above {limit.least:.3g}" for limit in limits if limit and not limit.shortfall
+    ]
+    if not measured and any(SHUFFLED in _variants(run) for run in runs):
+        measured = [f"{REAL} lies at or above {LEAST_COMPETENCE:g}"]
+    directed = [plugin for plugin in plugins if plugin.neutral is not None and plugin.better is None]
+    if measured:
+        yield f"Scores of stereotypes are interpreted only where the confidence interval of {' and that of '.join(measured)}, a convention."
+    elif directed:
+        yield "Whether the models can do the task was not measured."
+    for plugin in directed[:1]:
+        value = f"{with_article(plugin.short or plugin.title)} near {plugin.neutral:g}"
+        yield f"{value[0].upper()}{value[1:]} means that no preference was found on these items; it does not mean that a model is unbiased."
+
+
+def _variants(run: Run) -> set[str]:
+    """The kinds of control items that a run has."""
+    items = read_items(run)
+    return set(items["variant"].drop_nulls()) if "variant" in items.columns else set()
 
 
 def _models(runs: Sequence[Run]) -> Iterable[str]:
@@ -59,7 +86,9 @@ def _data(runs: Sequence[Run]) -> Iterable[str]:
         tags_of_data[language] = max(tags_of_data.get(language, 0), int(run.info["items"]))
     for name, counts in tags.items():
         facts = find_source(name) or (registry.get("dataset", name) if name in registry.names("dataset") else None)
-        cite = f"{facts.title} ({facts.citation.rstrip('.')}; license {facts.licence})" if facts else name
+        cite = f"the data set '{name}'"
+        if facts and facts.licence != OWN:
+            cite = f"{facts.title} ({facts.citation.rstrip('.')}; license {facts.licence})"
         yield f"{cite} in {listed([f'{plain_name(tag)} ({count:,} items)' for tag, count in counts.items()])}"
 
 

@@ -25,6 +25,7 @@ from ..numbers import (
     short,
     side,
     side_name,
+    with_article,
 )
 from .claims import rank_lines
 from .measures import remarks
@@ -52,11 +53,18 @@ def state_findings(measures: Iterable[Measure], *, values: bool = True) -> list[
     sets = datasets(without_task(rows))
     findings = []
     for name, group in sets.items():
-        models = group_by(group, lambda row: model_label(row.group))
+        models = group_by(_over_methods(group), lambda row: model_label(row.group))
         sentences = [_finding(model, model_rows, values=values) for model, model_rows in list(models.items())[:MOST]]
         more = [f"{len(models) - MOST} more models are in the table."] if len(models) > MOST else []
         findings.append(f"On {name}, {' '.join([*sentences, *more])}")
     return findings
+
+
+def _over_methods(rows: Sequence[Measure]) -> list[Measure]:
+    """The rows over all methods; where a model and language has none, those of each method."""
+    keyed = [(row, (row.group["model"], row.group["language"])) for row in rows]
+    whole = {key for row, key in keyed if "method" not in row.group}
+    return [row for row, key in keyed if "method" not in row.group or key not in whole]
 
 
 def _finding(model: str, rows: Sequence[Measure], *, values: bool) -> str:
@@ -108,8 +116,7 @@ def _same_groups(rows: Sequence[Measure]) -> tuple[str | None, str | None]:
 def _verbs(metric: str, neutral: float | None, *, groups: tuple[str | None, str | None]) -> dict[str, str]:
     """What a model does where its interval lies above the neutral point, below it, and so on."""
     name = metric_name(metric)
-    spelled = name[:2].isupper() and name[0] in "FHLMNRSX"  # as in an LMS
-    has_one = f"has {'an' if spelled or name[0] in 'aeiouAEIO' else 'a'} {name}"
+    has_one = f"has {with_article(name)}"
     plugin = registry.get("metric", metric)
     above, below = plugin.above, plugin.below
     if None not in groups:
@@ -193,13 +200,20 @@ def explain_comparison(row: Comparison, *, hidden: Sequence[str] = ("dataset", "
     values = f"{name}: {row.value_a:.1f} for {side_name(row.a)} and {row.value_b:.1f} for {side_name(row.b)}"
     if row.interpretable is False:
         return f"{values}: not interpretable ({row.doubt})."
-    p, adjusted = (f"= {p_value(p)}".replace("= <", "< ") for p in (row.p, row.p_holm))
-    tests = f"p {p} ({adjusted} adjusted), n = {row.n} {'pairs' if row.design == 'paired' else 'items'}"
+    count = f"n = {row.n} {'pairs' if row.design == 'paired' else 'items'}"
+    tests = (
+        f"p {_equal_or_below(row.p)} (adjusted {_equal_or_below(row.p_holm)}), {count}" if row.p is not None else count
+    )
     if row.low is None or row.high is None:
         return f"{values}, difference {row.difference:+.1f}, {tests}; no interval ({row.why})."
     interval = f"95 % CI {row.low:+.1f} to {row.high:+.1f}"
     verdict = _verdict(row, apart=row.low > 0 or row.high < 0)
     return f"{values}; difference {row.difference:+.1f}, {interval}, {tests}: {verdict}."
+
+
+def _equal_or_below(p: float | None) -> str:
+    """A p-value with its sign, such as `= 0.012` or `< 0.001`."""
+    return f"= {p_value(p)}".replace("= <", "< ")
 
 
 def _verdict(row: Comparison, *, apart: bool) -> str:
