@@ -105,6 +105,12 @@ class Items:
     def __add__(self, other: Items) -> Items:
         return Items((*self.rows, *other.rows), self.problems + other.problems)
 
+    def filter(self, **columns: str | Sequence[str]) -> Items:
+        """The items with these values, as `where` of `isogloss.read` chooses them: `filter(category="gender", task=["intrasentence"])`."""
+        from .files.filters import filter_items
+
+        return filter_items(self, columns)
+
     def __repr__(self) -> str:
         datasets, languages = {item.dataset for item in self}, {item.language for item in self}
         return f"Items({len(self)} items of {', '.join(sorted(datasets))} in {', '.join(sorted(languages))})"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from .errors import UnknownName
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,6 +135,14 @@ def pandas_of(result: Any) -> Any:
     return require("pandas", extra="pandas").DataFrame(result.to_polars().to_dict(as_series=False))
 
 
+def _value_in(row: Any, column: str) -> Any:
+    """What a row has in a column of `to_polars`."""
+    group, values = _flat(row)
+    if column not in (both := values | group):
+        raise UnknownName("column", column, both)
+    return both[column]
+
+
 METHODS = (repr_of, text_of, html_of, polars_of, pandas_of, dict_of, json_of)  # of every class of results
 
 
@@ -153,8 +163,27 @@ class Results(Generic[Row]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index: int) -> Row:
-        return self.rows[index]
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Results[Row]: ...
+
+    def __getitem__(self, index: int | slice) -> Row | Results[Row]:
+        """One row, or some of them as results."""
+        return replace(self, rows=self.rows[index]) if isinstance(index, slice) else self.rows[index]
+
+    def filter(self, **columns: Any) -> Results[Row]:
+        """The rows with these values in the columns of `to_polars`; a list is one of several: `filter(language="en", metric=["ss", "lms"])`."""
+        rows = self.rows
+        for name, wanted in columns.items():
+            values = [_value_in(row, name) for row in rows]
+            several = wanted if isinstance(wanted, list | tuple | set) else [wanted]
+            for value in several:
+                if value not in values:
+                    raise UnknownName(name, str(value), map(str, values))
+            rows = tuple(row for row, value in zip(rows, values, strict=True) if value in several)
+        return replace(self, rows=rows)
 
     __repr__, __str__, _repr_html_, to_polars, to_pandas, to_dict, to_json = METHODS
 

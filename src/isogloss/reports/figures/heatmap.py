@@ -83,8 +83,9 @@ def _draw_map(axes: Any, table: HeatmapTable, *, canvas: Canvas, space: float) -
     kinds = list(dict.fromkeys(kind for _, kind in lines))
     for kind in kinds if len(kinds) > 1 else []:
         positions = [heights[name] for name, other in lines if other == kind]
+        text = kind if len(positions) > 1 else kind.replace("lingual", "-\nlingual")  # the height of one row
         axes.annotate(
-            kind, (1.0, sum(positions) / len(positions)), (2, 0), xycoords=("axes fraction", "data"), rotation=-90,
+            text, (1.0, sum(positions) / len(positions)), (2, 0), xycoords=("axes fraction", "data"), rotation=-90,
             textcoords="offset points", ha="left", va="center", fontsize=SMALL, color=GREY, annotation_clip=False,
         )  # fmt: skip
 
