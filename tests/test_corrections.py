@@ -109,6 +109,10 @@ def test_a_verdict_that_no_person_gave_has_the_rate_zero():
     never = table.with_columns(verdict=pl.lit("no"))
     (rate,) = correct_rates(never, read_by_people(table, ["no"] * len(truth), count=40))
     assert (rate.value, rate.people, rate.machine, rate.read) == (0, 0, 0, 40)
+    (few,) = correct_rates(never, read_by_people(table, ["no"] * len(truth), count=20), within=8)
+    (enough,) = correct_rates(never, read_by_people(table, ["no"] * len(truth), count=few.needed), within=8)
+    assert few.needed > 25
+    assert 50 * (enough.high - enough.low) / 100 < 9
     assert rate.high is not None
     assert 0 < rate.high < 30
 

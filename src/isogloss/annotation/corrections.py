@@ -1,5 +1,6 @@
 """People's reading of some answers corrects the machine's reading of all: a rate with a valid interval, and what to read next."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -116,9 +117,11 @@ def _rate(part: pl.DataFrame, group: Mapping[str, str], *, verdict: str, within:
     needed = None
     if within is not None and powered.low is not None and powered.high is not None:
         needed = answers_to_read(machine, people, half_width=within / 100, clusters=clusters)
-        wide = 50 * (powered.high - powered.low) > within
-        # near 0 and 1 the plan by the error is too small: Wilson's interval shrinks at least with the number read
-        needed = None if needed is None else max(needed, powered.read + 1 if wide else FEWEST_CLUSTERS)
+        width = 50 * (powered.high - powered.low)
+        # near 0 and 1 the plan by the error is too small: Wilson's interval is c / (n + c) wide where all read answers agree
+        least = powered.read * width * (50 - within) / (within * (50 - width)) if width > within else FEWEST_CLUSTERS
+        needed = None if needed is None else max(needed, math.ceil(least))
+        needed = None if needed is None or needed > powered.answers else needed
     ends = [_percent(end) for end in (powered.low, powered.high, plain.low, plain.high)]
     return CorrectedRate(
         group,
