@@ -72,14 +72,16 @@ def main(resamples: int = 10_000) -> None:
     from isogloss.files.catalogue import sources
     from isogloss.files.published import pull
 
+    rows: list[dict[str, Any]] = []  # the table that ships is replaced when all is measured
+    for language, paths in pull(sources()["stereoset_predictions"]).items():
+        items = ig.read("stereoset", language=language)
+        for path in sorted(paths):
+            rows += measure_file(path, items, resamples)
+            print(path.name, file=sys.stderr)
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for language, paths in pull(sources()["stereoset_predictions"]).items():
-            items = ig.read("stereoset", language=language)
-            for path in sorted(paths):
-                writer.writerows(measure_file(path, items, resamples))
-                print(path.name, file=sys.stderr)
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":
