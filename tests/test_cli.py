@@ -90,7 +90,10 @@ def test_without_arguments_help_is_shown():
 
 MISTAKES = {
     "no such file": (["show", "no/such.csv"], "Error: No such file: no/such.csv.\n"),
-    "no such run": (["measure", "no/such/run"], "Error: No such run: no/such/run.\n"),
+    "no such run": (
+        ["measure", "no/such/run"],
+        "Error: No such run: no/such/run. Make one with: isogloss eval MODEL --data demo --out no/such/run\n",
+    ),
     "nothing to measure": (["measure"], "Error: Missing argument 'RUNS'. See: isogloss measure --help\n"),
     "no figure": (["figure"], "Error: Missing argument 'NAME'. See: isogloss figure --help\n"),
     "runs and data": (

@@ -106,7 +106,7 @@ def test_agreement_is_over_models_or_languages(call, tmp_path):
 MISTAKES = {
     "one": (["compare", "{x}"], "Give two runs to compare, or one folder and what to choose in it, such as --a language=en and --b language=de."),
     "a": (["compare", "{x}", "--a", "language=fr", "--b", "language=de"], "No language named 'fr'. Known: de, en."),
-    "no run": (["compare", "{x}", "no/such"], "No such run: no/such."),
+    "no run": (["compare", "{x}", "no/such"], "No such run: no/such. Make one with: isogloss eval MODEL --data demo --out no/such"),
     "no claims": (["gate", "{x}", "--claims", "no.yaml"], "No such file: no.yaml."),
     "structure": (["structure", "{x}", "--over", "model"], "Structure needs two models or more, and these runs have one only (x). Give runs of other models, or use --over language."),
     "interval": (["measure", "{x}", "--interval", "wilsn"], "No interval named 'wilsn'. Did you mean 'wilson'? Known: auto, bca, bootstrap, wilson."),

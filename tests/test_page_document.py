@@ -428,7 +428,7 @@ def test_when_nothing_can_be_read_it_is_an_error(tmp_path):
 def test_no_such_folder(tmp_path):
     with pytest.raises(IsoglossError) as error:
         load_study(tmp_path / "nowhere")
-    assert str(error.value) == f"No such run: {tmp_path / 'nowhere'}."
+    assert str(error.value).startswith(f"No such run: {tmp_path / 'nowhere'}. Make one with: ")
 
 
 @pytest.mark.slow

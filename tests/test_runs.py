@@ -307,7 +307,7 @@ def test_a_folder_without_runs_says_how_to_make_one(tmp_path):
     assert message(runs.find_runs, tmp_path) == (
         f"No runs in {tmp_path}. Make one with: isogloss eval MODEL --data demo"
     )
-    assert message(runs.find_runs, tmp_path / "none") == f"No such run: {tmp_path / 'none'}."
+    assert message(runs.find_runs, tmp_path / "none").startswith(f"No such run: {tmp_path / 'none'}. Make one with: ")
     assert message(runs.read_run, tmp_path) == f"{tmp_path} is not a run: it has no run.json."
 
 

@@ -72,6 +72,13 @@ class CannotWrite(IsoglossError):
         super().__init__(f"Cannot write {path} ({why}). Is the folder writable, and the disk not full?")
 
 
+class NoSuchRun(IsoglossError):
+    """A folder of runs that does not exist."""
+
+    def __init__(self, path: object) -> None:
+        super().__init__(f"No such run: {path}. Make one with: isogloss eval MODEL --data demo --out {path}")
+
+
 class MissingExtra(IsoglossError):
     """A library that is needed for this and is not installed."""
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from . import languages, registry
 from .atomic_files import lock_folder, move_file, read_table, write_file, write_table
-from .errors import BadData, IsoglossError
+from .errors import BadData, IsoglossError, NoSuchRun
 from .items import ANNOTATORS
 from .run_names import fingerprint, plain_slug, slug, wrong_fact
 from .run_plans import find_missing
@@ -263,7 +263,7 @@ def find_runs(*paths: StoragePath | str) -> list[Run]:
     below: dict[StoragePath, list[Run]] = {}
     for path in map(as_path, paths):
         if not path.exists():
-            raise IsoglossError(f"No such run: {path}.")
+            raise NoSuchRun(path)
         below[path] = [read_run(folder) for folder in run_folders(path)]
         if not below[path]:
             raise IsoglossError(f"No runs in {path}. Make one with: isogloss eval MODEL --data demo")

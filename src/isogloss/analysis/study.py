@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import polars as pl
 
 from .. import languages, results
-from ..errors import IsoglossError
+from ..errors import IsoglossError, NoSuchRun
 from ..items import group_by
 from ..runs import Run, collecting, each_scored, in_languages, note_missing, read_items, read_run, run_folders
 from ..scores import Scored, join_scored
@@ -234,7 +234,7 @@ def load_study(
     below: dict[StoragePath, list[Run]] = {}
     for path in folders:
         if not path.exists():
-            raise IsoglossError(f"No such run: {path}.")
+            raise NoSuchRun(path)
         below[path] = []
         for folder in run_folders(path):
             with collecting(problems):
