@@ -602,7 +602,7 @@ def test_pages_need_no_openapi_and_unknown_ones_are_not_found(client):
     for path in ("/docs", "/openapi.json", "/redoc", "/nowhere"):
         answer = client.get(path)
         assert answer.status_code == 404
-        assert "<h1>Not done</h1>" in answer.text
+        assert "There is no page with this address." in answer.text
 
 
 # ---- a real server

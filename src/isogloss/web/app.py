@@ -61,6 +61,7 @@ async def _show_error(request: Request, error: Exception) -> HTMLResponse:
         status, message = 400, relative(str(error), request.app.state.app_state.root)
     elif isinstance(error, HTTPException):
         status, message = error.status_code, error.detail or "That did not work."
+        message = "There is no page with this address." if message == "Not Found" else message
     else:  # what it was is said on the terminal only
         status, message = 500, "That failed by an error in Isogloss. The terminal of the server shows what it was."
     return page("error.html", status=status, here="", message=message)
