@@ -89,20 +89,20 @@ def _small(make: Callable[[Scored], str]) -> Block:
 
 REPRODUCING: dict[str, Block] = {
     "english": _english,
-    "intra candidates": tables.intra_table,
     "intra": lambda sources: tables.triple_table(sources, "intrasentence"),
     "inter": lambda sources: tables.triple_table(sources, "intersentence"),
-    "crows": tables.crows_table,
-    "templates": tables.templates_table,
-    "mbe": tables.mbe_table,
 }
 RECORD: dict[str, Block] = {
+    "intra candidates": tables.intra_table,
     "shift": tables.shift_table,
     "inter candidates": tables.inter_table,
+    "crows": tables.crows_table,
     "sentence methods": tables.sentence_methods_table,
+    "templates": tables.templates_table,
     "divergences": tables.divergence_table,
     "top terms": tables.top_table,
     "negation": tables.negation_table,
+    "mbe": tables.mbe_table,
 }
 PUBLISHED: dict[str, Block] = {
     "annotator words": _published(published.annotator_words),
@@ -147,9 +147,11 @@ ALL_FINDINGS: dict[str, Block] = {
 STAGES = {"small": SMALL, "questions": QUESTIONS, "audit": AUDIT}  # every other block is made of the stage "published"
 LONG = (  # tables of the record of findings: every pair of languages, models or methods
     "differences",
+    "small",
     "small differences",
     "agreement crows",
     "agreement stereoset",
+    "mbbq",
     "mbbq languages",
     "mbbq controls",
     "unifiedqa",
