@@ -412,40 +412,47 @@ def coverage_table() -> str:
 
 
 def datasets() -> str:
-    """Every layout that can be read, with its licence and citation, and the hashes of what ships."""
+    """Every layout that can be read, with its licence and citation where the catalogue does not have them."""
     from isogloss import registry
     from isogloss.files.catalogue import sources
 
-    parts, shipped = [], {}
+    parts = []
     for name, one in registry.load_all("dataset").items():
         apart = one.url.startswith("http") and name not in sources()  # the catalogue says the same of its sources
         facts = f" License: {one.licence}. {one.citation.rstrip('.')}. <{one.url}>." if apart else ""
         parts.append(f"* **`{name}`**: {one.summary}{facts}")
-        for tag, paths in sorted(one.bundled().items()) if one.bundled else ():
-            for path in paths:
-                shipped.setdefault(path, (name, set()))[1].add(tag)
-    return "\n".join(parts) + "\n\n" + hashes(shipped)
+    return "\n".join(parts)
 
 
 def published_sources() -> str:
-    """Every source of the catalogue: where it is, what may be done with it, its faults, and the content that must be read."""
+    """Every source of the catalogue: where it is, what may be done with it, and its faults."""
     from isogloss.files.catalogue import sources
 
     return "\n\n".join(source_card(name, one) for name, one in sources().items())
 
 
+def published_contents() -> str:
+    """The commits of every source of the catalogue, and the hash of the content that must be read."""
+    from isogloss.files.catalogue import sources
+
+    rows = []
+    for name, one in sources().items():
+        places = dict.fromkeys(place(file.address) for file in one.files)
+        known = [f"{tag} `{content[:16]}`" for tag, (_, content) in one.contents.items()]
+        rows.append([f"`{name}`", ", ".join(places) or f"<{one.page}>", ", ".join(known) or "-"])
+    return table(["source", "address", "SHA-256 of the content (first 16 digits)"], rows)
+
+
 def source_card(name: str, one: Any) -> str:
-    """One source: citation, licence, size and places; its languages with items and content; its faults."""
-    places = list(dict.fromkeys(place(file.address) for file in one.files))
+    """One source: citation, licence, size and places; its languages with items; its faults."""
+    places = list(dict.fromkeys(place(file.address).partition(" at ")[0] for file in one.files))
     size = sum(file.size for file in one.files) if all(file.size for file in one.files) else 0
     page = [] if any(f"<{one.page}>" in where for where in places) else [f"<{one.page}>"]
     where = ", ".join([*page, *places]) + (f" ({size / 1e6:,.1f} MB)" if size else "")
-    citation = one.citation if one.citation[-1] in ".?" else f"{one.citation}."
+    citation = re.sub(r"(\(\d{4}\)), [A-Z][^;]*", r"\1", one.citation)  # the bibliography has the titles
+    citation = citation if citation[-1] in ".?" else f"{citation}."
     facts = [citation, f"License: {one.licence}.", f"{where}."]
-    counted = [
-        f"{tag} ({one.contents[tag][0]:,}, `{one.contents[tag][1][:16]}`)" if tag in one.contents else tag
-        for tag in one.languages
-    ]
+    counted = [f"{tag} ({one.contents[tag][0]:,})" if tag in one.contents else tag for tag in one.languages]
     faults = "\n".join(f"* {fault}" for fault in one.faults)
     return f"### `{name}`: {one.title}\n\n{' '.join(facts)}\nLanguages: {', '.join(counted)}.\n\n{faults}"
 
@@ -464,10 +471,17 @@ def place(address: str) -> str:
     return f"<https://{host}/{repository}>" + (f" at `{commits[0][:12]}`" if commits else "")
 
 
-def hashes(shipped: dict[Path, tuple[str, set[str]]]) -> str:
+def hashes() -> str:
     """The SHA-256 of every file that ships, so that a copy can be compared with it; files of one name in one row."""
     import hashlib
 
+    from isogloss import registry
+
+    shipped: dict[Path, tuple[str, set[str]]] = {}
+    for name, one in registry.load_all("dataset").items():
+        for tag, paths in sorted(one.bundled().items()) if one.bundled else ():
+            for path in paths:
+                shipped.setdefault(path, (name, set()))[1].add(tag)
     rows: dict[tuple[str, str], list[str]] = {}
     for path, (name, tags) in shipped.items():
         tag = "all" if len(tags) > 1 else next(iter(tags))
@@ -772,10 +786,12 @@ PARTS: dict[str, Callable[[], str]] = {
     "checks": checks,
     "commands": commands,
     "catalogue": published_sources,
+    "catalogue-contents": published_contents,
     "datasets": datasets,
     "demo-overview": demo_overview,
     "demonstration-models": demonstration_models,
     "families": families,
+    "hashes": hashes,
     "item-columns": item_columns,
     "languages": language_table,
     "capabilities": capabilities,
