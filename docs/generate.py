@@ -355,15 +355,15 @@ def demonstration_models() -> str:
 
 
 def language_table() -> str:
-    """Every language that has a file."""
+    """Every language that has a file, and in words which of them are written otherwise than most."""
     from isogloss import languages
 
     found = [languages.get(tag) for tag in languages.tags()]
-    rows = [
-        [f"`{one.tag}`", one.name, one.autonym, one.script, one.direction, "yes" if one.spaces else "no"]
-        for one in found
-    ]
-    return table(["tag", "name", "own name", "script", "direction", "spaces between words"], rows)
+    rows = [[f"`{one.tag}`", one.name, one.autonym, one.script] for one in found]
+    leftward = ", ".join(one.name for one in found if one.direction == "rtl")
+    unspaced = ", ".join(one.name for one in found if not one.spaces)
+    written = f"Written from right to left: {leftward}.\nWithout spaces between words: {unspaced}."
+    return f"{table(['tag', 'name', 'own name', 'script'], rows)}\n\n{written}"
 
 
 def capabilities() -> str:

@@ -23,7 +23,7 @@ from isogloss.templates.lexicon import read_lexicon
 from isogloss.templates.sets import read_sets
 
 HERE = Path(__file__).parent
-SHARES = HERE / "golden" / "dictionaries.json"  # shown in docs/reference/languages.md
+SHARES = HERE / "golden" / "dictionaries.json"  # shown in docs/dev/language-reading.md
 ALLOWED = tomllib.loads((HERE / "data" / "unknown_words.toml").read_text(encoding="utf-8"))
 HUNSPELL = {
     "ar": "ar", "bn": "bn_BD", "de": "de_DE", "el": "el_GR", "en": "en_GB", "es": "es_ES", "fa": "fa_IR", "fr": "fr_FR",
