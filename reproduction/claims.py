@@ -59,15 +59,15 @@ OPENING = """\
 
 Papers about stereotypes in several languages draw conclusions such as "English models are the most biased".
 This page tests such sentences with the scores that their authors published and, where a paper published none, with [trained weights](reproducing.md#from-trained-weights).
-This is possible because Öztürk et al. released their translations, their code and every score. They call their conclusions tentative.
+Öztürk et al., who released every score, call their conclusions tentative.
 
 | paper | Holm: no false verdict in the paper | BH: few false verdicts |
 | --- | --- | --- |
 {counts}
 
-**Two adjustments.** Both cover all claims of a paper that have a p-value, including those that end as *not interpretable*.
-With Holm's method the chance of *one or more* false verdicts in a paper is at most 5 %, so each verdict can be quoted by itself; this is the verdict given below.
-With Benjamini and Hochberg's (BH), at most 5 % of the *verdicts* are expected to be false, so it decides more claims and suits an overview.
+**Two adjustments** cover all claims of a paper that have a p-value, including those that end as *not interpretable*.
+With Holm's method, used below, the chance of *one or more* false verdicts in a paper is at most 5 %, so each verdict can be quoted by itself.
+With Benjamini and Hochberg's (BH), at most 5 % of the *verdicts* are expected to be false, which suits an overview.
 {difference}
 
 **Scores that are known to be wrong are left out first.** {faults}
@@ -87,7 +87,7 @@ Where only a stricter reading of a sentence can be tested (*in every language* f
 ## What this page does not say
 
 * *Undecided* does not mean false. It means that {targets} targets are too few to decide a difference of this size; the record gives the smallest difference that would have been found reliably.
-* A claim is about these models, these items and these translations. The interval covers other targets of the same kind, not other models, other data sets or better translations.
+* A claim is about these models, these items and these translations. [Statistics](../explanation/statistics.md#what-an-interval-is-over) says what the interval covers.
 * A verdict is about our reading of a sentence. Where a sentence has several readings, there are several claims; where it says "similar" or "much", the margin is ours.
 * *Not interpretable* is about a model on these items, by a [rule](../explanation/statistics.md#when-a-score-can-be-interpreted) that the papers did not know. {limits}
 * A claim that survives is not an explanation, and a score is not a harm.
@@ -228,12 +228,11 @@ def summarise(results: list[ig.GateResult], file: ClaimsFile) -> dict[str, str]:
     with_faults = [(one, one.robustness.get("with known faults", one.status)) for one in first]
     changed = [f"| {one.name} | {one.status} | {status} |" for one, status in with_faults if status != one.status]
     names = [" ".join(selector.value for selector in group) for group in file.faults.groups]
-    reasons = [f"{name} ({why})" for name, why in zip(names, file.faults.reasons, strict=True)]
     limits = [note for note in results[0].notes if "limit of competence" in note]
     return {
         "counts": "\n".join(rows),
         "difference": f"Of the {len(claims)} claims, BH would decide {len(moved)} that Holm leaves undecided ({moves}).",
-        "faults": f"Of Öztürk et al. these are {'; '.join(reasons)}; and {len(file.faults.items)} items after two with two BLANKs. "
+        "faults": f"Of Öztürk et al. these are {'; '.join(names)}; and {len(file.faults.items)} items after two with two BLANKs. "
         "[Published numbers](reproducing.md#rows-that-cannot-be-trusted) has the evidence.",
         "changed": f"{len(changed)} of {len(first)} verdicts",
         "rows": "\n".join(changed),
@@ -277,11 +276,11 @@ def write_pages(results: dict[str, ig.GateResult], file: ClaimsFile, *, resample
     words = summarise(every, file)
     head = OPENING.format(targets=targets, **words)
     hashes = "\n".join(f"* `{name}.yaml`: {result.sha256[:12]}" for name, result in results.items())
-    tail = (
+    files = (
         f"## Files\n\nTested on {first.tested} with {resamples:,} resamples. Hashes of the claims files:\n\n{hashes}\n"
     )
-    PAGE.write_text("\n".join([head, *map(as_table, every), tail]), encoding="utf-8")
-    record = [RECORD_OPENING.format(**words), *map(as_section, every)]
+    PAGE.write_text("\n".join([head, *map(as_table, every)]).rstrip() + "\n", encoding="utf-8")
+    record = [RECORD_OPENING.format(**words), files, *map(as_section, every)]
     RECORD.write_text("\n".join(record).rstrip() + "\n", encoding="utf-8")
     draw(every)
 
