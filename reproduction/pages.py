@@ -149,6 +149,7 @@ LONG = (  # tables of the record of findings: every pair of languages, models or
     "differences",
     "small",
     "small differences",
+    "preferences",
     "agreement crows",
     "agreement stereoset",
     "mbbq",
