@@ -142,7 +142,7 @@ def capital(name: str) -> str:
 
 def as_table(result: ig.GateResult) -> str:
     """One paper: a row for each claim with its place, its verdict and the deciding comparison."""
-    lines = [f"## {result.title}", "", f"{count_verdicts(result).capitalize()}.", ""]
+    lines = [f"## {result.title}", ""]
     lines += ["| claim | where | verdict | deciding comparison | robust |", "| --- | --- | --- | --- | --- |"]
     for one in result.verdicts:
         same = sum(status == one.status for status in one.robustness.values())
