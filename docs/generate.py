@@ -419,7 +419,7 @@ def datasets() -> str:
     parts = []
     for name, one in registry.load_all("dataset").items():
         apart = one.url.startswith("http") and name not in sources()  # the catalogue says the same of its sources
-        facts = f" License: {one.licence}. {one.citation.rstrip('.')}. <{one.url}>." if apart else ""
+        facts = f" License: {one.licence}. {without_titles(one.citation).rstrip('.')}. <{one.url}>." if apart else ""
         parts.append(f"* **`{name}`**: {one.summary}{facts}")
     return "\n".join(parts)
 
@@ -429,6 +429,11 @@ def published_sources() -> str:
     from isogloss.files.catalogue import sources
 
     return "\n\n".join(source_card(name, one) for name, one in sources().items())
+
+
+def without_titles(citation: str) -> str:
+    """Authors and years; the bibliography has the titles."""
+    return re.sub(r"(\(\d{4}\)), [A-Z][^;]*", r"\1", citation)
 
 
 def published_contents() -> str:
@@ -449,7 +454,7 @@ def source_card(name: str, one: Any) -> str:
     size = sum(file.size for file in one.files) if all(file.size for file in one.files) else 0
     page = [] if any(f"<{one.page}>" in where for where in places) else [f"<{one.page}>"]
     where = ", ".join([*page, *places]) + (f" ({size / 1e6:,.1f} MB)" if size else "")
-    citation = re.sub(r"(\(\d{4}\)), [A-Z][^;]*", r"\1", one.citation)  # the bibliography has the titles
+    citation = without_titles(one.citation)
     citation = citation if citation[-1] in ".?" else f"{citation}."
     facts = [citation, f"License: {one.licence}.", f"{where}."]
     counted = [f"{tag} ({one.contents[tag][0]:,})" if tag in one.contents else tag for tag in one.languages]
