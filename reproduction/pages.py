@@ -156,6 +156,7 @@ LONG = (  # tables of the record of findings: every pair of languages, models or
     "mbbq languages",
     "mbbq controls",
     "unifiedqa",
+    "annotators",
     "unanimous models",
     "ranks",
     "remaining",
