@@ -193,7 +193,7 @@ class Machines:
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster as Machinery
 
-        os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "OMP_NUM_THREADS": "1"}
+        os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "OMP_NUM_THREADS": "1", "RAY_worker_niceness": "0"}
         self.cluster, self.last = Machinery(), 1
         self.head, self.nodes = self._add(0), [self._add(1), self._add(1)]
 

@@ -36,6 +36,7 @@ def connected(cluster: Cluster) -> Iterator[Any]:
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # Ray's own lines would drown the table
+    os.environ.setdefault("RAY_worker_niceness", "0")  # by default 15: on a busy machine, workers take minutes to start
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     options = {} if cluster.address else {"include_dashboard": False, "object_store_memory": OBJECT_STORE}
     try:
