@@ -423,5 +423,5 @@ def test_a_place_that_the_machines_do_not_share_is_told(machines, bert):
         run_on_ray(job(bert, Items(MANY.rows[:4])), out=as_path("memory://mine/runs"))
     assert str(caught.value) == (
         "The workers do not write to the place that this machine reads: memory://mine/runs. "
-        "Give --out a folder that all machines share, or an address such as s3://bucket/runs."
+        "Give `out` a folder that all machines share, or an address such as s3://bucket/runs."
     )
