@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.held_out import BASE, Population, contribute, draw_items, draw_targets
+from benchmarks.review_rows import print_rows
 from isogloss import registry
 from isogloss.analysis.differences import Difference, paired_test, unpaired_test
 from isogloss.analysis.intervals import IntervalSettings, find_interval
@@ -83,13 +83,5 @@ def rows(trials: int) -> Iterator[Row]:
         yield f"power, paired icat, 79, SS {100 * share:g}", power(side, side, "icat", paired=True, trials=trials)
 
 
-def main() -> None:
-    """Print every row."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=int, default=1000, help="data sets per row")
-    for name, values in rows(parser.parse_args().trials):
-        print(name, {key: round(value, 1) for key, value in values.items()}, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print_rows(rows, __doc__)

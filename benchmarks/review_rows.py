@@ -152,13 +152,13 @@ def rows(trials: int) -> Iterator[Row]:
     yield "agreement 92, 12 clusters", cover(lambda rng: populations.draw(case, rng), populations.truth_of(case), bounds=(0, 100), name="agreement", trials=trials)  # fmt: skip
 
 
-def main() -> None:
-    """Print every row."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def print_rows(rows: Callable[[int], Iterator[tuple[str, dict[str, float]]]], description: str | None) -> None:
+    """Print every row, with as many data sets as `--trials` says."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=1000, help="data sets per row")
     for name, values in rows(parser.parse_args().trials):
         print(name, {key: round(value, 1) for key, value in values.items()}, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    print_rows(rows, __doc__)

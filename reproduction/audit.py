@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,9 +46,11 @@ def card(sources: Sources) -> str:
 
 def summary(sources: Sources) -> str:
     """The summary as a file of the documentation, and the link to it."""
-    added = "runs/audit/claims.json"
-    printed = _printed(sources, "report", "runs/audit", "--add", added, "-o", str(ASSETS / "audit.pdf"))
-    return printed if printed == NOTHING else "[The summary of this audit](../assets/audit.pdf) (PDF, two pages)."
+    printed = _printed(sources, "report", "runs/audit", "--add", "runs/audit/claims.json", "-o", "audit.pdf")
+    if printed == NOTHING:
+        return NOTHING
+    shutil.copyfile(_workplace(sources.runs / RUNS) / "audit.pdf", ASSETS / "audit.pdf")
+    return "[The summary of this audit](../assets/audit.pdf) (PDF, two pages)."
 
 
 def _printed(sources: Sources, *words: str, kind: str = "text") -> str:

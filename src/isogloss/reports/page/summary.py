@@ -2,35 +2,34 @@
 
 import io
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...analysis.headlines import leading_headlines, main_metric
-from ...analysis.measures import Measure
+from ...analysis.measures import Measure, Measures
 from ...atomic_files import write_file
 from ...errors import require
-from ..chart_data import datasets, distinct, model_kinds, without_task
+from ..chart_data import datasets, model_kinds, without_task
 from ..figures import draw_styled
 from ..figures._style import Canvas, families, styled
 from ..figures.forest import figure as forest
 from ..figures.heatmap import HeatmapTable
 from ..figures.heatmap import figure as heatmap
-from ..numbers import english_first, metric_name, model_label, number, plain_name
-from ..text.claims import explain_claim, rank_lines
-from ..text.measures import doubts
+from ..text.measures import doubts, grid
 from ..text.methods_paragraph import describe_methods
 from ..text.sentences import state_findings
 from .data import PageData
+from .panels import claims, provenance, ranking
 from .panels.limits import LIMITS
 
 A4 = 8.27, 11.69  # inches
 MARGIN, LEADING, GAP = 0.75, 1.35, 0.09  # inches at the edges; lines in letter sizes; inches between blocks
 MOST = {"maps": 2, "rows": 22, "claims": 8, "runs": 12}  # what a page has space for; the HTML report has the rest
-DIGITS = 12  # of a hash
-RUN_COLUMNS = ["model", "data", "language", "method", "items", "run", "weights"]
+RUN_COLUMNS = {name: name for name in ("model", "dataset", "language", "method", "count", "run", "weights")}
+RUN_COLUMNS |= {"dataset": "data", "count": "items"}
 FULL = " · This page is full; the HTML report has the rest."
 MORE = "The HTML report has the other {count} {what}."
 
@@ -108,21 +107,14 @@ def _fill_front(page: PdfPage, data: PageData, *, title: str, command: str) -> N
 
 def _fill_back(page: PdfPage, data: PageData, *, title: str, command: str) -> None:
     """What the findings rest on: claims, ranks, limits, methods and runs."""
-    claims = data.extras.claims
-    if claims:
+    if shown := claims.draw(data):
         _write(page, "Claims", letters=HEADING)
-        rows = [
-            [claim.status, f"{(claim.sentence or claim.name).rstrip('.')}. {explain_claim(claim)}"] for claim in claims
-        ]
-        for status, text in rows[: MOST["claims"]]:
-            _write(page, f"• {status}: {text}")
-        _write_more(page, len(rows) - MOST["claims"], what="claims")
-    answers = [
-        line for ranks in data.ranks.values() for line in rank_lines([row for row in ranks if "task" not in row.group])
-    ]
-    if answers:
+        for status, sentence, words, _ in shown["rows"][: MOST["claims"]]:
+            _write(page, f"• {status}: {sentence.rstrip('.')}. {words}")
+        _write_more(page, len(shown["rows"]) - MOST["claims"], what="claims")
+    if shown := ranking.draw(data):
         _write(page, "Which model is best?", letters=HEADING)
-        for line in answers:
+        for line in (line for part in shown["parts"] for line in part["answers"]):
             _write(page, f"• {line}.")
     _write(page, "What the numbers do not mean", letters=HEADING)
     for head, text in LIMITS:
@@ -131,7 +123,8 @@ def _fill_back(page: PdfPage, data: PageData, *, title: str, command: str) -> No
         _write(page, "Methods", letters=HEADING)
         _write(page, describe_methods(data.runs, resamples=data.settings.resamples).partition("\n\n")[0])
         _write(page, "Runs", letters=HEADING)
-        _write_table(page, (RUN_COLUMNS, list(_run_rows(data))), what="runs")
+        rows = [[str(run[key]) for key in RUN_COLUMNS] for run in map(provenance.describe_run, data.runs)]
+        _write_table(page, (list(RUN_COLUMNS.values()), rows), what="runs")
     if command:
         _write(page, command, letters=QUIET)
 
@@ -143,36 +136,12 @@ def _main_rows(rows: Sequence[Measure]) -> tuple[str, tuple[Measure, ...]]:
     return main, tuple(row for row in whole if row.metric == main and row.value is not None)
 
 
-def _value_table(sets: dict[str, list[Measure]]) -> Table:
-    """One row per data set, model and language: its headline values with intervals, items and clusters."""
-    chosen = {name: list(without_task(rows)) for name, rows in sets.items()}
-    metrics = [
-        metric for rows in chosen.values() for metric in leading_headlines(dict.fromkeys(row.metric for row in rows))
-    ]
-    metrics = list(dict.fromkeys(metrics))
-    lines = []
-    for name, rows in chosen.items():
-        for model in distinct(rows, "model"):
-            for tag in english_first(distinct(rows, "language")):
-                own = {row.metric: row for row in rows if (row.group["model"], row.group["language"]) == (model, tag)}
-                if own:
-                    first = next(iter(own.values()))
-                    values = [number(own[metric]) if metric in own else "-" for metric in metrics]
-                    lines.append(
-                        [name, model_label(first.group), plain_name(tag), *values, str(first.n), str(first.clusters)]
-                    )
-    return ["data", "model", "language", *map(metric_name, metrics), "n", "clusters"], lines
-
-
-def _run_rows(data: PageData) -> Iterator[list[str]]:
-    """What identifies each run."""
-    from ...run_names import fingerprint
-
-    for run in data.runs:
-        facts = run.info["fingerprint"]
-        weights = str(facts.get("weights") or facts.get("scores") or "-")[:DIGITS]
-        names = [str(run.info[key]) for key in ("model", "dataset", "language", "method")]
-        yield [*names, str(run.info.get("items", "-")), fingerprint(facts)[:DIGITS], weights]
+def _value_table(sets: Mapping[str, Sequence[Measure]]) -> Table:
+    """The table that `measure` prints of the headlines, over all tasks."""
+    rows = [row for measures in sets.values() for row in without_task(measures)]
+    metrics = leading_headlines(dict.fromkeys(row.metric for row in rows))
+    table = grid(Measures(tuple(row for row in rows if row.metric in metrics)))
+    return table.heading, table.rows
 
 
 # ---- blocks of a page, one below the other

@@ -14,7 +14,6 @@ from ..numbers import listed, plain_name, with_article
 from .citations import OURS, cite_runs, entries_of
 
 SHUFFLED = "shuffled"  # the variant of a control item
-OWN = registry.get("dataset", "pairs").licence  # of a table whose authors are not known
 TIES = "Candidates whose scores are equal count one half."
 REAL = "how often a sentence scores higher than a copy of it with its words shuffled"
 
@@ -84,10 +83,11 @@ def _data(runs: Sequence[Run]) -> Iterable[str]:
         tags_of_data = tags.setdefault(str(run.info["dataset"]), {})
         language = str(run.info["language"])
         tags_of_data[language] = max(tags_of_data.get(language, 0), int(run.info["items"]))
+    unknown = registry.get("dataset", "pairs").licence  # of a table whose authors are not known
     for name, counts in tags.items():
         facts = find_source(name) or (registry.get("dataset", name) if name in registry.names("dataset") else None)
         cite = f"the data set '{name}'"
-        if facts and facts.licence != OWN:
+        if facts and facts.licence != unknown:
             cite = f"{facts.title} ({facts.citation.rstrip('.')}; license {facts.licence})"
         yield f"{cite} in {listed([f'{plain_name(tag)} ({count:,} items)' for tag, count in counts.items()])}"
 

@@ -24,14 +24,15 @@ def draw(data: PageData) -> dict[str, Any]:
         for name, version in [*run.info.get("versions", {}).items(), *python.items()]:
             versions.setdefault(str(name), set()).add(str(version))
     return {
-        "runs": [_run(run) for run in data.runs],
+        "runs": [describe_run(run) for run in data.runs],
         "versions": [f"{name} {', '.join(sorted(numbers))}" for name, numbers in sorted(versions.items())],
         "settings": data.settings,
         "citations": citations(data),
     }
 
 
-def _run(run: Run) -> dict[str, Any]:
+def describe_run(run: Run) -> dict[str, Any]:
+    """What identifies a run."""
     facts = run.info["fingerprint"]
     return {
         "model": run.info["model"],
