@@ -214,7 +214,9 @@ Order = typer.Option(
 
 def at_server(models: Sequence[str], served_models: Sequence[str], *, loading: Loading) -> list[Loading]:
     """How the models are opened: once for each name at a server; options of a server without its address are refused."""
-    if (served_models or loading.key_env) and not any(name.startswith(("http://", "https://")) for name in models):
+    from ..models.model import ADDRESS
+
+    if (served_models or loading.key_env) and not any(name.startswith(ADDRESS) for name in models):
         wrong = "--served-model" if served_models else "--key-env"
         raise IsoglossError(f"{wrong} goes with the address of a server as MODEL, such as http://localhost:8000/v1.")
     return [replace(loading, served_model=name) for name in served_models or [""]]

@@ -11,6 +11,8 @@ from ..scores import unsupported_language_note
 from .questions import Answer, Keep, Passage, Prompt, Question, Span
 from .text import Ids
 
+ADDRESS = ("http://", "https://")  # how the name of a model begins that is the address of a server
+
 # What methods use of a family, beside what its questions may want.
 FILL = "fill"  # pieces of a word in a blank
 HIDE = "hide"  # tokens at their positions, when they or others are masked

@@ -8,9 +8,8 @@ from .. import registry
 from ..errors import IsoglossError, list_known
 from ..files.catalogue import ITEMS, sources
 from ..files.published import stored_files
+from ..models.model import ADDRESS
 from .settings import ServerSettings
-
-ADDRESS = ("http://", "https://")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from ...errors import IsoglossError
 from .. import chat_protocol
 from ..continuations import left_to_right
-from ..model import CONTINUE, Family, Loading, Model, ModelInfo, ModelSource
+from ..model import ADDRESS, CONTINUE, Family, Loading, Model, ModelInfo, ModelSource
 from ..questions import LOGPROB, TEXT, Keep, Passage, Prompt, Reply, Span
 from ..retry import RetryPolicy
 from ..served_tokenizer import ServedTokenizer
@@ -37,7 +37,7 @@ OUTLINE = "meta"  # the device of a model that is only counted, and not asked
 
 def claim(name: str, loading: Loading) -> ModelSource | None:
     """An address, with the name of a model there; a model with such a name but no address is somebody else's."""
-    if not name.startswith(("http://", "https://")):
+    if not name.startswith(ADDRESS):
         return None
     url = check_url(name)
     if not loading.served_model:
