@@ -15,6 +15,7 @@ SCRIPTS |= {"Hans": "CJK", "Hant": "CJK", "Hebr": "HEBREW", "Kore": "HANGUL", "L
 MARKS = "(?:« | »|[\"'“”‘’«»„「」『』*_`])*"
 # vowel signs of Indic scripts are no letters to `re`, but a word goes on with them
 WORD_END = r"(?![\w\u0900-\u0963\u0966-\u0dff])"
+OPTION = r"\d{1,2}|[^\W\d_\u3040-\u9fff]"  # the number or letter of an option: '1.', 'b)', 'খ)'
 
 Words = tuple[str, ...]
 
@@ -121,7 +122,7 @@ def _option_patterns(raw: Mapping[str, Sequence[str]]) -> tuple[re.Pattern[str],
     word = _alternation([*raw["yes"], *raw["no"]])
     either = _alternation(raw["alternatives"])
     first, second = (rf"{MARKS}(?P<{name}>{word}){MARKS}" for name in ("first", "second"))
-    one, two = (rf"(?:[-•]|\(?(?P<{name}>\d{{1,2}}|[a-d])[.):])\s*" for name in ("number_of_first", "number_of_second"))
+    one, two = (rf"(?:[-•]|\(?(?P<{name}>{OPTION})[.):])\s*" for name in ("number_of_first", "number_of_second"))
     return tuple(
         re.compile(pattern, re.MULTILINE)
         for pattern in (

@@ -15,6 +15,7 @@ WHETHER_LETTERS = (("是", "否"), ("是", "不", "是"))
 IT_IS = frozenset(
     {"to", "jest", "ini", "itu", "ni", "huu", "hii", "hiyo", "é", "isso", "es", "eso", "è", "bu", "se", "tämä"}
 )
+DEFINES = {("هي",), ("هو",), ("היא",), ("הוא",)}  # after the word that they define
 DEFINITION = 4  # words of a clause that says what a stereotype is
 ASIDE = 3  # words from 'or' to the stance on either side of it
 AFTER_RIGHT = {("there",), ("here",), ("now",), ("away",)}
@@ -115,6 +116,8 @@ def _is_subject(clauses: Sequence[Words], clause: Words, *, positions: tuple[int
         return len(clauses[1]) >= DEFINITION
     if positions[0] == 1 and clause[0] in IT_IS:  # 'To stereotyp o piekarzach', 'Ini stereotip umum'
         return False
+    if positions[0] == 0 and clause[positions[-1] + 1 :][:1] in DEFINES and len(clause) > len(positions) + DEFINITION:
+        return True
     return positions[0] <= 1 and positions[-1] + 1 < len(clause) and script_of(clause[0][0]) == "LATIN"
 
 
@@ -130,6 +133,9 @@ def is_negated(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWord
         return False
     reach = LETTERS if script_of(clause[-1][0]) in ("CJK", "HIRAGANA", "KATAKANA") else GAP
     near = clause[: positions[-1] + 2 + reach]
+    if reach == GAP:  # 'ein Klischee und keine Tatsache' denies the fact
+        joined = (place for place in range(positions[-1] + 1, len(near)) if (near[place],) in lexicon.lists["joiners"])
+        near = near[: next(joined, len(near))]
     corrections = (find_phrase(near[: positions[0]], phrase, gap=0) for phrase in lexicon.lists["corrections"])
     start = max((places[-1] + 1 for places in corrections if places), default=0)
     contrasts = (find_phrase(near, phrase, gap=0) for phrase in phrases_within(near, lexicon.starts["contrasts"]))

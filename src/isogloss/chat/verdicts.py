@@ -9,8 +9,10 @@ import polars as pl
 
 from .. import languages
 from .answer_words import (
+    OPTION,
     AnswerWords,
     AskedPrompts,
+    Words,
     answer_phrase,
     answer_words_of,
     find_phrase,
@@ -37,7 +39,7 @@ from .statement_rules import compare_with_statement
 from .text_normalisation import AnswerSentence, cut_sentences, cut_words, normalise, script_of
 
 MENTION = re.compile(r"^[\s*]*[\"'“”‘’«「『]\s*\w{1,5}\s*[\"'“”‘’»」』][ \t]+\w")
-CHOICE = re.compile(r"(?:^|\n)(?P<heading>[^\n]*?)\(?\b(?P<number>\d{1,2}|[a-d])[.):]*\s*$")
+CHOICE = re.compile(rf"(?:^|\n)(?P<heading>[^\n]*?)\(?\b(?P<number>{OPTION})[.):]*\s*$")
 UNFINISHED_LINE = re.compile(r"\n[^\n]*[,،]\s*$")
 CONCLUSION = 2  # words of a clause that ends with the answer: 'therefore no'
 COPULAS = frozenset({"है", "होगा", "में", "आहे", "असे", "است"})  # verbs and particles after the answer that they belong to
@@ -119,7 +121,7 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
     bare = [sentence for sentence in bare if sentence.clauses]
     first = _read_first(bare, lexicon, prompt=prompt) if bare and not MENTION.match(text) else None
     concession = read_concession(sentences, lexicon, prompt=prompt) if len(sentences) > 1 else None
-    if first is not None and first.verdict != OFF_TOPIC and first.rule not in ("stance", "refusal"):
+    if first is not None and first.verdict != OFF_TOPIC and first.rule not in ("stance", "refusal", "later"):
         return concession if concession and concedes(first, bare[0], lexicon=lexicon, prompt=prompt) else first
     # a line that ends with a comma goes on: 'Ja,' on the last line of a text that was cut is no answer alone
     complete = sentences[:-1] if UNFINISHED_LINE.search(tidied) else sentences
@@ -227,16 +229,23 @@ def _after_label(sentence: AnswerSentence, lexicon: AnswerWords, *, later: bool)
         and (word in lexicon.own or word in PLAIN)
     ):
         return AnswerSentence((word,), sentence.question)
-    for opener in phrases_within(last, lexicon.starts["openers"]):
-        positions = find_phrase(last, opener, gap=0)
-        rest = last[positions[-1] + 1 :] if positions else ()
+    endings = (_after_opener(clause, lexicon) for clause in reversed(sentence.clauses))
+    answer = next(filter(None, endings), ())
+    return AnswerSentence((answer,), sentence.question) if answer else None
+
+
+def _after_opener(clause: Words, lexicon: AnswerWords) -> Words:
+    """The bare answer that ends a clause after 'my answer is'; empty where there is none."""
+    for opener in phrases_within(clause, lexicon.starts["openers"]):
+        positions = find_phrase(clause, opener, gap=0)
+        rest = clause[positions[-1] + 1 :] if positions else ()
         while adverb := start_phrase(rest, lexicon.starts["openers"]):  # 'la réponse est donc oui'
             rest = rest[len(adverb) :]
         while rest and rest[-1] in COPULAS:  # 'मेरा जवाब नहीं है'
             rest = rest[:-1]
         if rest and answer_phrase(rest, lexicon) == rest:
-            return AnswerSentence((rest,), sentence.question)
-    return None
+            return rest
+    return ()
 
 
 # ---- what is cut first
