@@ -19,6 +19,7 @@ WORDS = ("yes", "no")
 LISTS = (
     "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "opinions", "joiners", "both",
     "alternatives", "openers", "contrasts", "concessions", "corrections", "conditions", "questions", "late_negations",
+    "neither", "idioms",
 )  # fmt: skip
 OPTIONAL = (
     "facts",
@@ -30,6 +31,8 @@ OPTIONAL = (
     "corrections",
     "questions",
     "late_negations",
+    "neither",
+    "idioms",
 )
 SLOTS = ("{statement}", "{first}", "{second}")
 

@@ -20,6 +20,8 @@ JAPANESE_BUT = {
     ("た", "が"),
     ("け", "ど"),
 }  # ends what is granted
+QUESTION = 3  # words of a question that an answer repeats
+BRIEF = 2  # words of 'not so' in 'yes, not so'
 SHORT = 5  # 'neither yes nor no'
 PLAIN = frozenset({("yes",), ("no",)})
 
@@ -46,7 +48,7 @@ def read_sentence(
         return AnswerReading(regret, "stance" if meant else "word") if regret else AnswerReading(REFUSED, "refusal")
     if meant and (verdict in (None, NO)):
         return AnswerReading(meant, "stance")
-    if verdict:
+    if verdict and not _denies_opinion(first, lexicon):
         return AnswerReading(verdict, "word")
     later = _read_later(first, lexicon)
     if later:
@@ -237,7 +239,7 @@ def _is_both(first: AnswerSentence, rest: Words, *, lexicon: AnswerWords, other:
     after = following[len(denial) :]
     if denial and (not after or start_phrase(after, lexicon.starts["joiners"])):
         return True
-    if start_phrase(following, lexicon.starts["contrasts"]):  # '不过' begins like '不'
+    if len(following) > BRIEF or start_phrase(following, lexicon.starts["contrasts"]):  # '不过' begins like '不'
         return False
     return bool(start_phrase(following, lexicon.starts["negations"]))
 
@@ -265,6 +267,8 @@ def _is_echo(first: AnswerSentence, asked: Sequence[Words], *, prompt: str) -> b
     words = first.clauses[0]
     if prompt == STEREOTYPE_PROMPT or len(words) < 2:
         return False
+    if any(len(clause) >= QUESTION and words[: len(clause)] == clause for clause in asked if words != clause):
+        return True  # the whole question, and more without a mark between
     gap = GAP if script_of(words[0][0]) == "CJK" else 0
     whole = (
         clause for clause in asked if clause == words or first.cut

@@ -101,7 +101,7 @@ def interpret_answer(
         return reading
     lexicon = answer_words_of(language, asked)
     tidied = _without_options(_without_prompt(normalise(text), lexicon, prompt=prompt), lexicon)
-    bare = [_without_openers(sentence, lexicon) for sentence in cut_sentences(tidied)]
+    bare = [_without_openers(sentence, lexicon) for sentence in _without_idioms(cut_sentences(tidied), lexicon)]
     spoken = [sentence for sentence in bare if sentence.clauses]
     return compare_with_statement(reading, spoken, lexicon=lexicon, statement=statement) if spoken else reading
 
@@ -117,6 +117,9 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
         return AnswerReading(RESTATED, "options") if restated else AnswerReading(EMPTY, "empty")
     if _is_foreign_script(tidied, lexicon):
         return AnswerReading(OTHER_LANGUAGE, "script")
+    sentences = _without_idioms(sentences, lexicon)
+    if not sentences:
+        return AnswerReading(OFF_TOPIC, "nothing")
     bare = [_without_openers(sentence, lexicon) for sentence in sentences]
     bare = [sentence for sentence in bare if sentence.clauses]
     first = _read_first(bare, lexicon, prompt=prompt) if bare and not MENTION.match(text) else None
@@ -290,6 +293,22 @@ def _name_choice(tidied: str, numbered: Mapping[str, str], *, lexicon: AnswerWor
     if heading and heading not in lexicon.lists["openers"]:
         return tidied
     return tidied[: choice.start("number")] + numbered[choice["number"]]
+
+
+def _without_idioms(sentences: Sequence[AnswerSentence], lexicon: AnswerWords) -> list[AnswerSentence]:
+    """The sentences without idioms that hold an answer word and answer nothing: 'right now', 'I am not sure', 'some agree'."""
+    cut = (
+        replace(sentence, clauses=tuple(filter(None, (_cut_idioms(clause, lexicon) for clause in sentence.clauses))))
+        for sentence in sentences
+    )
+    return [sentence for sentence in cut if sentence.clauses]
+
+
+def _cut_idioms(clause: Words, lexicon: AnswerWords) -> Words:
+    for idiom in phrases_within(clause, lexicon.starts["idioms"]):
+        positions = find_phrase(clause, idiom, gap=0)
+        clause = clause[: positions[0]] + clause[positions[-1] + 1 :] if positions else clause
+    return clause
 
 
 def _without_openers(first: AnswerSentence, lexicon: AnswerWords) -> AnswerSentence:
