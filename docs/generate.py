@@ -582,95 +582,80 @@ def make_targets() -> str:
     return table(["command", "what it does"], [[f"`make {name}`", what] for name, what in found])
 
 
+LABELLED_SETS = {  # of tests/data: the field with the verdict at first, if it was read before rules were changed, and what it is
+    "answers": ("", "the rules and lists were written on these"),
+    "answers_later": ("", "constructed after the rules of that time"),
+    "answers_held_out": ("", "by the same author, kept apart; an answer that leads to a rule moves to the first set"),
+    "answers_second_author": ("first_read", "by a second author; round 2 are paraphrases chosen to be hard"),
+    "answers_hard": ("first_read", "the kinds that real answers showed to be hardest"),
+    "answers_blind": ("first_read", "short hard answers, written before their author had read the rules"),
+    "answers_sealed": ("first_read", "written with them, and read once after the changes"),
+    "answers_apart": ("first_read", "with the stance in a second sentence"),
+    "answers_bakers": ("first_read", "about one statement, often repeated or denied in its own words"),
+    "answers_gardeners": ("first_read", "by the same author, after the changes"),
+    "answers_cyclists": ("first_read", "wrappers, feminine forms and long hedged paragraphs"),
+    "answers_anglers": ("opened_read", "written with them, and read once after the changes"),
+    "answers_potters": ("first_read", "by the same author, after the changes"),
+    "answers_usual": ("first_read", "sentences in the proportions of six chat models"),
+    "answers_usual_sealed": ("first_read", "written with them, and read once after the changes"),
+    "answers_qwen": ("first_read", "real outputs of Qwen2.5-Coder 1.5B, labeled without knowledge of the rules"),
+}
+
+
 def verdict_matrices() -> str:
-    """How the labelled answers are read: the shares by language, one matrix over all, and every answer read wrong."""
+    """How the labelled answers are read: the sets, the languages, the rules, and every answer that is read wrong."""
     import json
 
     from isogloss.chat.readings import VERDICTS
 
-    def labelled(name: str) -> list[dict[str, str]]:
-        lines = (ROOT / "tests" / "data" / name).read_text(encoding="utf-8").splitlines()
-        rows = [json.loads(line) for line in lines]
-        return [row | {"read": reading.verdict, "rule": reading.rule} for row in rows for reading in [reading_of(row)]]
-
-    rows, later, held_out = (labelled(f"answers{name}.jsonl") for name in ("", "_later", "_held_out"))
-    tags = list(dict.fromkeys(row["language"] for row in rows))
-    shares = [verdict_share(tag, [row for row in rows if row["language"] == tag]) for tag in tags]
-    shares.append(verdict_share("all", rows))
-    shares.append(verdict_share("written later", later))
-    kept = [[f"`{tag}`", *verdict_share(tag, [r for r in held_out if r["language"] == tag])[1:3]] for tag in tags]
-    kept.append(["all", *verdict_share("all", held_out)[1:3]])
-    second, hard = labelled("answers_second_author.jsonl"), labelled("answers_hard.jsonl")
-    names = ("blind", "sealed", "apart", "bakers", "gardeners", "cyclists", "anglers", "potters")
-    blind, sealed, apart, bakers, gardeners, cyclists, anglers, potters = (
-        labelled(f"answers_{name}.jsonl") for name in names
-    )
-    opened = [row | {"first_read": row["opened_read"]} for row in apart if row["half"] == "sealed"]
-    first_readings = [first_reading_share(tag, [r for r in second if r["language"] == tag]) for tag in tags]
-    first_readings = [cells for cells in first_readings if cells[1]] + [first_reading_share("all", second)]
-    wrong = [row for row in rows if row["read"] != row["verdict"]]
-    listed = [
-        [f"`{r['language']}`", r["prompt"], f"`{r['text']!r}`", r["verdict"], r["read"], r["source"]] for r in wrong
+    rows: list[dict[str, Any]] = []
+    sets = []
+    for name, (field, what) in LABELLED_SETS.items():
+        lines = (ROOT / "tests" / "data" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        read = [json.loads(line) for line in lines]
+        read = [row | {"read": answer.verdict, "rule": answer.rule} for row in read for answer in [reading_of(row)]]
+        languages = {row["language"] for row in read}
+        first = shares_right(read, field) if field else ["", ""]
+        sets.append([f"`{name}`", what, str(len(languages)), str(len(read)), *first, *shares_right(read, "read")])
+        rows += read
+    tags = sorted({row["language"] for row in rows})
+    by_language = [[row for row in rows if row["language"] == tag] for tag in tags]
+    wrong = [
+        [f"`{r['language']}`", r["prompt"], f"`{r['text']!r}`".replace("|", "\\|"), r["verdict"], r["read"], r["rule"]]
+        for r in rows
+        if r["read"] != r["verdict"]
     ]
-    head = ["language", "answers", "read right", "real ones", "read right"]
-    told = table(["language", "prompt", "answer", "labelled", "read as", "from"], listed)
+    counted = ["answers", "at first", "opposite", "now", "opposite"]
     return "\n\n".join(
         [
-            "Answers that the rules and word lists were written on:",
-            table(head, shares),
-            "Held-out answers, by the same author; an answer that leads to a rule moves to the first table, but some words were added after these were read:",
-            table(["language", "answers", "read right"], kept),
-            "Answers by a second author, with the share that was read right at the first reading, before the rules were changed for rounds 1 and 2:",
+            "The sets of labeled answers, in the order in which they were made. *At first*: before rules or words were changed for them.",
+            table(["set", "what it is", "languages", *counted], sets),
+            "All sets together, by language:",
             table(
-                ["language", *(f"round {n}{what}" for n in "123" for what in ("", ", read right")), "now"],
-                first_readings,
-            ),
-            "Whole answers of the kinds that are hardest to read, with the share that the rules before them read right (`fresh` ones: by the rules made for the other kinds):",
-            hard_table(hard),
-            "Answers written before their author had read the rules, with the share read as meant then; rules were changed afterwards:",
-            hard_table(blind, by="language"),
-            "Answers written at the same time and read once, when those changes were done (`at first`), by the author of the rules; a few words were added afterwards:",
-            hard_table(sealed, by="language"),
-            "Answers of a third set, written before their author had read the rules; all by the rules of that day (`at first`):",
-            hard_table(apart),
-            "Of these, the third that was kept closed until the rules had been changed for the others, read once then (`at first`):",
-            hard_table(opened),
-            "Answers of a fourth set, 26 languages, written before their author had opened the rules (`at first`); rules and words were changed for them afterwards:",
-            hard_table(bakers),
-            hard_table(bakers, by="language"),
-            "Answers written by the same author when those changes were done, and read once (`at first`); refusals and a few words were added afterwards:",
-            hard_table(gardeners),
-            "Answers of a fifth set, 20 languages, written before their author had opened the rules (`at first`); rules and words were changed for them afterwards:",
-            hard_table(cyclists),
-            hard_table(cyclists, by="language"),
-            "Answers in 24 languages, written at the same time and kept closed until these changes were done (`at first`: read once then); words were added afterwards:",
-            hard_table([row | {"first_read": row["opened_read"]} for row in anglers]),
-            "Answers in 20 languages by the same author, written when those changes were done, and read once (`at first`); a list of words for opinions and a few others were added afterwards:",
-            hard_table(potters),
-            "Which rule decided how many of all these answers, in the order in which the rules are tried:",
-            rule_table(
+                ["language", "answers", "now", "opposite"],
                 [
-                    *rows,
-                    *later,
-                    *held_out,
-                    *second,
-                    *hard,
-                    *blind,
-                    *sealed,
-                    *apart,
-                    *bakers,
-                    *gardeners,
-                    *cyclists,
-                    *anglers,
-                    *potters,
-                ]
+                    [f"`{tag}`", str(len(part)), *shares_right(part, "read")]
+                    for tag, part in zip(tags, by_language, strict=True)
+                ],
             ),
-            "Read wrong, of the first table:",
-            told,
-            "All answers of the first table; labels are rows, what is read are columns.",
+            "Which rule decided how many of these answers, in the order in which the rules are tried:",
+            rule_table(rows),
+            "All answers; labels are rows, what is read are columns:",
             verdict_matrix(rows, tuple(VERDICTS)),
+            "Read wrong:",
+            table(["language", "prompt", "answer", "labeled", "read as", "by rule"], wrong),
         ]
     )
+
+
+def shares_right(rows: list[dict[str, Any]], field: str) -> list[str]:
+    """The share of answers whose verdict in that field means what the label means, and how many mean the opposite."""
+    pairs = [[verdict if verdict in ("yes", "no") else "" for verdict in (row[field], row["verdict"])] for row in rows]
+    right = sum(read == labeled for read, labeled in pairs)
+    return [
+        f"{100 * right / len(rows):.1f} %",
+        str(sum(read != labeled and "" not in (read, labeled) for read, labeled in pairs)),
+    ]
 
 
 def verdict_rules() -> str:
@@ -698,20 +683,6 @@ def reading_of(row: dict[str, Any]) -> Any:
     )
 
 
-def hard_table(rows: list[dict[str, Any]], by: str = "kind") -> str:
-    """For each kind or language of answers: how many, and how many were read right and as the opposite, at first and now."""
-    cells = []
-    for kind in [*dict.fromkeys(row[by] for row in rows), "all"]:
-        part = [row for row in rows if kind in (row[by], "all")]
-        counts = [str(len(part))]
-        for field in ("first_read", "read"):
-            right = sum(row[field] == row["verdict"] for row in part)
-            opposite = sum({row[field], row["verdict"]} == {"yes", "no"} for row in part)
-            counts += [f"{100 * right / len(part):.1f} %", str(opposite)]
-        cells.append([kind, *counts])
-    return table([by, "answers", "at first", "opposite", "now", "opposite"], cells)
-
-
 def rule_table(rows: list[dict[str, Any]]) -> str:
     """For each rule: what it is, how many answers it decided, and how many of these rightly."""
     from isogloss.chat.readings import RULES
@@ -721,26 +692,6 @@ def rule_table(rows: list[dict[str, Any]]) -> str:
         part = [row["read"] == row["verdict"] for row in rows if row["rule"] == name]
         cells.append([name, what, str(len(part)), f"{100 * sum(part) / len(part):.1f} %" if part else ""])
     return table(["rule", "condition", "answers", "read right"], cells)
-
-
-def first_reading_share(name: str, rows: list[dict[str, Any]]) -> list[str]:
-    """A row of the table: answers and the share read right at first by round, and the share of rounds 1 and 2 now."""
-    cells = [f"`{name}`" if name != "all" else name]
-    for number in (1, 2, 3):
-        part = [row["first_read"] == row["verdict"] for row in rows if row["round"] == number]
-        cells += [str(len(part)), f"{100 * sum(part) / len(part):.1f} %"] if part else ["", ""]
-    used = [row["read"] == row["verdict"] for row in rows if row["round"] < 3]
-    return [*cells, f"{100 * sum(used) / len(used):.1f} %" if used else ""]
-
-
-def verdict_share(name: str, rows: list[dict[str, str]]) -> list[str]:
-    """A row of the table: how many answers, and how many of them are read right; the same for real outputs."""
-    real = [row for row in rows if row["source"] != "constructed"]
-    right = [sum(row["read"] == row["verdict"] for row in part) for part in (rows, real)]
-    cells = [name]
-    for count, good in zip((len(rows), len(real)), right, strict=True):
-        cells += [str(count), f"{100 * good / count:.1f} %" if count else ""]
-    return cells
 
 
 def verdict_matrix(rows: list[dict[str, str]], verdicts: tuple[str, ...]) -> str:

@@ -16,6 +16,7 @@ MARKS = "(?:« | »|[\"'“”‘’«»„「」『』*_`])*"
 # vowel signs of Indic scripts are no letters to `re`, but a word goes on with them
 WORD_END = r"(?![\w\u0900-\u0963\u0966-\u0dff])"
 OPTION = r"\d{1,2}|[^\W\d_\u3040-\u9fff]"  # the number or letter of an option: '1.', 'b)', 'খ)'
+OTHERS, FAR = "…", 12  # in a phrase: other words, or letters where each is a word, and at most how many
 
 Words = tuple[str, ...]
 
@@ -145,9 +146,13 @@ def _alternation(words: Sequence[str]) -> str:
 
 
 def _phrases(words: Iterable[str]) -> tuple[Words, ...]:
-    """The words tidied and cut, the longest first."""
-    cut = {tuple(cut_words(normalise(word))) for word in words} - {()}
+    """The words tidied and cut, the longest first; '…' in a phrase stands for other words between its parts."""
+    cut = {tuple(word for part in re.split(f"({OTHERS})", text) for word in _cut_part(part)) for text in words} - {()}
     return tuple(sorted(cut, key=lambda phrase: (-len(phrase), phrase)))
+
+
+def _cut_part(part: str) -> list[str]:
+    return [OTHERS] if part == OTHERS else cut_words(normalise(part))
 
 
 def _by_first_word(phrases: Sequence[Words]) -> dict[str, tuple[Words, ...]]:
@@ -186,12 +191,16 @@ def find_phrase(words: Words, phrase: Words, *, gap: int) -> tuple[int, ...]:
         return (words.index(phrase[0]),)
     places: list[tuple[int, ...]] = []
     for start in (index for index, word in enumerate(words) if word == phrase[0]):
-        positions = [start]
+        positions, reach = [start], gap
         for wanted in phrase[1:]:
-            near = words[positions[-1] + 1 : positions[-1] + 2 + gap]
+            if wanted == OTHERS:
+                reach = FAR
+                continue
+            near = words[positions[-1] + 1 : positions[-1] + 2 + reach]
             if wanted not in near:
                 break
             positions.append(positions[-1] + 1 + near.index(wanted))
+            reach = gap
         else:
             places.append(tuple(positions))
     return min(places, key=lambda positions: positions[-1] - positions[0], default=())

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .answer_words import AnswerWords, Words, find_phrase, phrases_within
+from .answer_words import AnswerWords, Words, find_phrase, phrases_within, start_phrase
 from .prompt_words import STEREOTYPE_PROMPT
 from .readings import NO, UNCLEAR, YES
 from .text_normalisation import script_of
@@ -83,6 +83,8 @@ def _names_both_sides(clause: Words, lexicon: AnswerWords) -> bool:
         if not place:
             continue
         halves = clause[: place[0]], clause[place[-1] + 1 :][:ASIDE]
+        if start_phrase(halves[1], lexicon.starts["negations"]) and takes_a_side(halves[0][-ASIDE:], lexicon):
+            return True  # 'to agree or not'
         ends = [
             {name for name in OTHER_SIDE for phrase in lexicon.lists[name] if find_phrase(half, phrase, gap=0)}
             for half in (halves[0][-ASIDE:], halves[1])

@@ -21,6 +21,7 @@ JAPANESE_BUT = {
     ("け", "ど"),
 }  # ends what is granted
 QUESTION = 3  # words of a question that an answer repeats
+PARTICLE = 2  # letters of a Chinese word such as 确实, which is also an adverb within a sentence
 BRIEF = 2  # words of 'not so' in 'yes, not so'
 SHORT = 5  # 'neither yes nor no'
 PLAIN = frozenset({("yes",), ("no",)})
@@ -159,7 +160,7 @@ def _read_later(first: AnswerSentence, lexicon: AnswerWords) -> str | None:
 
 
 def _is_later(first: AnswerSentence, phrase: Words, *, lexicon: AnswerWords) -> bool:
-    if len(phrase) > 1:
+    if len(phrase) > (PARTICLE if script_of(phrase[0][0]) == "CJK" else 1):
         later = ((clause, find_phrase(clause, phrase, gap=0)) for clause in first.clauses)
         return any(
             positions and not (is_left_open(clause, positions) or is_negated(clause, positions, lexicon=lexicon))

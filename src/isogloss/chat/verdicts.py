@@ -146,7 +146,7 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
         return objection
     if first is None and (after := _read_after(bare[1:], lexicon, prompt=prompt)):
         return AnswerReading(after, "after")
-    if restated and (first is None or first.verdict == OFF_TOPIC):
+    if _repeats_prompt(first, bare, lexicon.asked.get(prompt, ()), restated=restated):
         return AnswerReading(RESTATED, "options")
     if first is not None:
         return first
@@ -155,6 +155,16 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
     if _is_third_language(bare[0], tidied, lexicon=lexicon):
         return AnswerReading(OTHER_LANGUAGE, "language")
     return AnswerReading(OFF_TOPIC, "nothing")
+
+
+def _repeats_prompt(
+    first: AnswerReading | None, bare: Sequence[AnswerSentence], asked: Sequence[Words], *, restated: bool
+) -> bool:
+    """Whether an answer is the options alone, or with a part of the question before them."""
+    if not restated or first is None or first.verdict == OFF_TOPIC:
+        return restated
+    part = bare[0].clauses[0]
+    return first.rule == "stance" and len(bare) == 1 and any(find_phrase(clause, part, gap=0) for clause in asked)
 
 
 def _read_first(bare: Sequence[AnswerSentence], lexicon: AnswerWords, *, prompt: str) -> AnswerReading | None:
