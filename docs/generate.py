@@ -167,8 +167,8 @@ def demo_overview() -> str:
 
 
 def own_scores() -> str:
-    """The table for the scores that the tutorial's example writes."""
-    code = examples("tutorial.md")["short.py"]
+    """The table for the scores that the example of a script writes."""
+    code = examples("other-tools.md")["short.py"]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         exec(compile(code, "short.py", "exec"), {})
         words = "measure short.json --data demo --language en --metrics lms,ss,icat"

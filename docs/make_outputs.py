@@ -27,8 +27,8 @@ PLAIN = {"TERMINAL_WIDTH": "120", "COLUMNS": "120", "NO_COLOR": "1", "TERM": "du
 
 
 def prepare(folder: Path) -> None:
-    """The files that the commands find in their folder: studies, a table from a Polish spreadsheet, a folder without runs."""
-    (folder / "empty").mkdir(parents=True, exist_ok=True)
+    """The files that the commands find in their folder: studies, and a table from a Polish spreadsheet."""
+    folder.mkdir(parents=True, exist_ok=True)
     page = (ROOT / "docs" / "how-to" / "own-data.md").read_text(encoding="utf-8")
     pairs = page.partition("<!-- example: pairs.csv -->")[2].split("```")[1].removeprefix("text\n")
     (folder / "pairs.csv").write_text(pairs, encoding="cp1250")

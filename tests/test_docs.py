@@ -261,7 +261,7 @@ def test_the_pages_are_written_in_american_technical_english():
 def test_no_output_is_pasted():
     """Each block of text in a page is made by a command, or shows a format or layout."""
     marks = ("<!-- output", "<!-- error", "<!-- example", "<!-- generated", "<!-- reproduce")
-    formats = {"architecture.md", "cli.md", "data-formats.md", "scores.md", "template-language.md", "templates.md"}
+    formats = {"architecture.md", "cli.md", "data-formats.md", "other-tools.md", "template-language.md", "templates.md"}
     pasted = [
         (page.name, text[: match.start()].count("\n") + 1)
         for page in PAGES

@@ -40,7 +40,7 @@ CASES = {
 }
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not (PROGRAM or URL), reason="vLLM is not installed: see docs/how-to/servers.md"),
+    pytest.mark.skipif(not (PROGRAM or URL), reason="vLLM is not installed: see docs/how-to/models.md"),
     pytest.mark.skipif(not FOLDER.exists(), reason="isogloss model pull smollm2"),
 ]
 

@@ -241,7 +241,7 @@ def read_with(name: str, code: str) -> list[tuple]:
 
 @pytest.mark.parametrize("name", ["polars", "pandas", "duckdb"])
 def test_every_library_reads_all_scores_by_the_line_of_the_docs(runs, name):
-    page = (ROOT / "docs" / "how-to" / "scores.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "other-tools.md").read_text(encoding="utf-8")
     (code,) = [
         line for line in page.splitlines() if line.startswith(f"{ {'polars': 'pl', 'pandas': 'pd'}.get(name, name) }.")
     ]
@@ -251,9 +251,9 @@ def test_every_library_reads_all_scores_by_the_line_of_the_docs(runs, name):
 
 
 def documented(heading: str) -> dict[str, str]:
-    """The columns and types in a table of docs/how-to/scores.md."""
-    page = (ROOT / "docs" / "how-to" / "scores.md").read_text(encoding="utf-8")
-    part = page.split(f"## {heading}\n")[1].split("\n## ")[0]
+    """The columns and types in a table of docs/how-to/other-tools.md."""
+    page = (ROOT / "docs" / "how-to" / "other-tools.md").read_text(encoding="utf-8")
+    part = page.split(f"### {heading}\n")[1].split("\n#")[0]
     return dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", part, flags=re.MULTILINE))
 
 
@@ -264,7 +264,7 @@ def test_the_documented_columns_are_the_real_ones(heading, schema):
 
 
 def test_the_documented_version_is_the_stores(runs):
-    page = (ROOT / "docs" / "how-to" / "scores.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "other-tools.md").read_text(encoding="utf-8")
     assert f"schema version {SCHEMA}" in page
     part = next(iter(runs.rglob("part-*.parquet")))
     assert dict(pl.read_parquet_schema(part)) == {k: v() if isinstance(v, type) else v for k, v in ROW_SCHEMA.items()}

@@ -53,7 +53,7 @@ def test_a_model_that_cannot_fit_is_refused_in_one_sentence_before_it_is_loaded(
         open_model(str(saved[1]))
     assert str(caught.value) == (
         f"'{saved[1].name}' needs 140.0 GB for its weights in float32, and 0.0 GB are free on cpu. "
-        "Use `dtype='bfloat16'`, another `device`, or a server (see docs/how-to/servers.md)."
+        "Use `dtype='bfloat16'`, another `device`, or a server (see docs/how-to/models.md)."
     )
     plan = plan_evaluation([str(saved[1])], Items((triple("a"),)))
     (line,) = forecast_memory(plan)
@@ -91,7 +91,7 @@ def test_layers_that_would_be_read_from_disk_are_refused():
         memory.first_device("m", net)
     assert str(caught.value) == (
         "'m' does not fit into the memory of all devices: 1 of its modules would be read from disk for every batch. "
-        "Use a smaller number format, or a server (see docs/how-to/servers.md)."
+        "Use a smaller number format, or a server (see docs/how-to/models.md)."
     )
 
 

@@ -309,7 +309,7 @@ def test_the_token_budget_does_not_change_scores(tmp_path: Path) -> None:
 
 def test_every_fact_in_the_description_of_a_run_is_documented(tmp_path: Path) -> None:
     score(Items(tuple(INTRA[:2])), model=tiny.model("gpt2"), out=tmp_path)
-    page = (Path(__file__).parent.parent / "docs" / "how-to" / "scores.md").read_text(encoding="utf-8")
-    section = page.partition("## run.json")[2].partition("## Scores")[0]
+    page = (Path(__file__).parent.parent / "docs" / "how-to" / "other-tools.md").read_text(encoding="utf-8")
+    section = page.partition("### run.json")[2].partition("### Scores")[0]
     facts = {name for run in runs.find_runs(tmp_path) for name in run.info}
     assert facts - set(re.findall(r"`(\w+)`", section)) == set()

@@ -53,7 +53,7 @@ def first_device(name: str, net: Any) -> str:
     if "disk" in places:
         raise IsoglossError(
             f"'{name}' does not fit into the memory of all devices: {places['disk']} of its modules would be read from disk "
-            "for every batch. Use a smaller number format, or a server (see docs/how-to/servers.md)."
+            "for every batch. Use a smaller number format, or a server (see docs/how-to/models.md)."
         )
     listed = ", ".join(f"{count} modules on {place}" for place, count in places.items())
     on_message.get()(f"device map of {name}: {listed}")
@@ -110,7 +110,7 @@ def check_memory(name: str, folder: Path, *, device: str, dtype: str) -> None:
     smaller = "`dtype='bfloat16'`, " if dtype == "float32" else ""
     raise IsoglossError(
         f"'{name}' needs {needed / 1e9:.1f} GB for its weights in {dtype}, and {free / 1e9:.1f} GB are free on {device}. "
-        f"Use {smaller}another `device`, or a server (see docs/how-to/servers.md)."
+        f"Use {smaller}another `device`, or a server (see docs/how-to/models.md)."
     )
 
 
