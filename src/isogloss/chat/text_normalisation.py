@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 ARABIC = str.maketrans({"ـ": None, "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي"})
+DEVANAGARI = str.maketrans({"\u0901": "\u0902", "\u093c": None})  # हाँ and हां; ग़लत and गलत
 MARKS = re.compile("[\u064b-\u0655\u0670\u06d6-\u06ed]")
 SENTENCE = re.compile(r"([.!?。！？؟।॥\n]+)")
 CLAUSE = re.compile(r"[,;:،؛，、；：…—–()\[\]/|]+|\s-+\s")
@@ -16,11 +17,15 @@ NUMBERING = re.compile(r"^\s*(?:[-•]|\d{1,2}[.)]|\(?[a-z]\))\s*")
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """A sentence in clauses of words; `question` when it ends with a question mark, `cut` when the text ends within it."""
+    """A sentence in clauses of words; `question` when it ends with a question mark, `cut` when the text ends within it.
+
+    `opened` when words such as 'therefore' were cut from its beginning, so that its first word is no longer the first.
+    """
 
     clauses: tuple[tuple[str, ...], ...]
     question: bool
     cut: bool = False
+    opened: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -28,9 +33,10 @@ class AnswerSentence:
 
 
 def normalise(text: str) -> str:
-    """The text in small letters, full-width letters narrow, Arabic without vowel signs, without emoji."""
+    """The text in small letters, full-width letters narrow, Arabic without vowel signs, Hindi spelled one way, without emoji."""
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return unicodedata.normalize("NFC", "".join(map(_kept_letter, MARKS.sub("", text.translate(ARABIC)))))
+    text = MARKS.sub("", text.translate(ARABIC)).translate(DEVANAGARI)
+    return unicodedata.normalize("NFC", "".join(map(_kept_letter, text)))
 
 
 @cache

@@ -240,6 +240,7 @@ def _after_label(sentence: AnswerSentence, lexicon: AnswerWords, *, later: bool)
         and (later or len(sentence.clauses) > 1)
         and len(last) <= CONCLUSION
         and (word in lexicon.own or word in PLAIN)
+        and not takes_a_side(last, lexicon)
     ):
         return AnswerSentence((word,), sentence.question)
     endings = (_after_opener(clause, lexicon) for clause in reversed(sentence.clauses))
@@ -254,6 +255,8 @@ def _after_opener(clause: Words, lexicon: AnswerWords) -> Words:
         rest = clause[positions[-1] + 1 :] if positions else ()
         while adverb := start_phrase(rest, lexicon.starts["openers"]):  # 'la réponse est donc oui'
             rest = rest[len(adverb) :]
+        if len(stance_phrase(rest, lexicon)) > len(answer_phrase(rest, lexicon)):  # 'यह मोटे तौर पर सही है'
+            continue
         while rest and rest[-1] in COPULAS:  # 'मेरा जवाब नहीं है'
             rest = rest[:-1]
         if rest and answer_phrase(rest, lexicon) == rest:
@@ -331,11 +334,9 @@ def _without_openers(first: AnswerSentence, lexicon: AnswerWords) -> AnswerSente
             break
         clauses[0] = clauses[0][len(opener) :]
         clauses = clauses if clauses[0] else clauses[1:]
-    return (
-        first
-        if len(clauses) == len(first.clauses) and clauses[0] == first.clauses[0]
-        else replace(first, clauses=tuple(clauses))
-    )
+    if tuple(clauses) == first.clauses:
+        return first
+    return replace(first, clauses=tuple(clauses), opened=True)
 
 
 # ---- other languages
