@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from .. import languages
 from .prompt_words import LISTS, PromptWords, prompt_words_of
-from .text_normalisation import cut_sentences, cut_words, normalise, script_of
+from .text_normalisation import AnswerSentence, cut_sentences, cut_words, normalise, script_of
 
 SCRIPTS = {"Arab": "ARABIC", "Beng": "BENGALI", "Cyrl": "CYRILLIC", "Deva": "DEVANAGARI", "Grek": "GREEK"}
 SCRIPTS |= {"Hans": "CJK", "Hant": "CJK", "Hebr": "HEBREW", "Kore": "HANGUL", "Latn": "LATIN"}
@@ -30,12 +30,30 @@ class AskedPrompts:
 
 
 @dataclass(frozen=True, slots=True)
+class WordForms:
+    """Words that are read as one: each form with its first one, and stems ('stereotyp*') by their length."""
+
+    first: Mapping[str, str]
+    stems: Mapping[int, frozenset[str]]
+
+    def unify(self, words: Iterable[str]) -> Words:
+        """The words, each form as the first one."""
+        return tuple(self.first.get(word) or self._stem_of(word) for word in words)
+
+    def _stem_of(self, word: str) -> str:
+        return next((word[:length] for length, stems in self.stems.items() if word[:length] in stems), word)
+
+    def unify_sentence(self, sentence: AnswerSentence) -> AnswerSentence:
+        return replace(sentence, clauses=tuple(self.unify(clause) for clause in sentence.clauses))
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerWords:
     """A language's lists with the English ones added, tidied and cut into words, the longest first.
 
     `starts` are the lists by first words, `own` the words that the prompts name, `foreign` those that other languages'
     prompts name, `asked` the clauses of each prompt and `endings` what each prompt says after the statement. `options`
-    finds yes and no offered together.
+    finds yes and no offered together. Words of answers and of all lists are unified by `forms`.
     """
 
     lists: Mapping[str, tuple[Words, ...]]
@@ -47,6 +65,7 @@ class AnswerWords:
     options: tuple[re.Pattern[str], ...]
     sides: Mapping[str, str]
     script: str | None
+    forms: WordForms
 
 
 def asked_prompts(info: Mapping[str, Any]) -> AskedPrompts | None:
@@ -69,10 +88,11 @@ def answer_words_of(tag: str, asked: AskedPrompts | None = None) -> AnswerWords:
     raw = {name: [*words.answers[name], *english.answers[name]] for name in LISTS}
     for name, word in zip(("yes", "no"), named, strict=True):
         raw[name].insert(0, word)
-    lists = {name: _phrases(raw[name]) for name in LISTS}
+    forms = _word_forms(raw["forms"])
+    lists = {name: _phrases(raw[name], forms) for name in LISTS if name != "forms"}
     known = {phrase for phrases in lists.values() for phrase in phrases}
     clauses = {
-        name: tuple(clause for sentence in cut_sentences(normalise(text)) for clause in sentence.clauses)
+        name: tuple(forms.unify(clause) for sentence in cut_sentences(normalise(text)) for clause in sentence.clauses)
         for name, text in prompts.items()
     }
     return AnswerWords(
@@ -80,12 +100,22 @@ def answer_words_of(tag: str, asked: AskedPrompts | None = None) -> AnswerWords:
         {name: _by_first_word(phrases) for name, phrases in lists.items()},
         clauses,
         {name: _endings(text, named) for name, text in prompts.items()},
-        frozenset(_phrases(named)) | _named_in(prompts.values(), lists),
+        frozenset(_phrases(named, forms)) | _named_in(prompts.values(), lists, forms),
         _named_words() - known,
         _option_patterns(raw),
         {normalise(word): name for name in ("yes", "no") for word in raw[name]},
         SCRIPTS.get(language.script),
+        forms,
     )
+
+
+def _word_forms(rows: Iterable[str]) -> WordForms:
+    """The rows of `forms`: words that are read as the first of their row, and stems, which end with a star."""
+    cut = [normalise(row).split() for row in rows]
+    stems = {stem[:-1] for row in cut for stem in row if stem.endswith("*")}
+    lengths = sorted({len(stem) for stem in stems}, reverse=True)
+    first = {word: row[0].removesuffix("*") for row in cut for word in row if not word.endswith("*")}
+    return WordForms(first, {length: frozenset(stem for stem in stems if len(stem) == length) for length in lengths})
 
 
 def _endings(prompt: str, words: tuple[str, str]) -> tuple[str, ...]:
@@ -96,11 +126,11 @@ def _endings(prompt: str, words: tuple[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (normalise(text).strip() for text in filled) if text))
 
 
-def _named_in(prompts: Iterable[str], lists: Mapping[str, tuple[Words, ...]]) -> frozenset[Words]:
+def _named_in(prompts: Iterable[str], lists: Mapping[str, tuple[Words, ...]], forms: WordForms) -> frozenset[Words]:
     """The words for yes and no that prompts without slots name after the statement: those on both sides of an 'or'."""
     named: set[Words] = set()
     for prompt in prompts:
-        ending = tuple(cut_words(normalise(prompt.rpartition("{statement}")[2]).replace("/", " / ")))
+        ending = forms.unify(cut_words(normalise(prompt.rpartition("{statement}")[2]).replace("/", " / ")))
         sides = [{p for p in lists[side] if len(p) == 1 and find_phrase(ending, p, gap=0)} for side in ("yes", "no")]
         if all(sides) and "{first}" not in prompt:
             named |= sides[0] | sides[1]
@@ -112,7 +142,7 @@ def _named_words() -> frozenset[Words]:
     """The words for yes and no that the prompts of all languages name."""
     asking = [language for language in map(languages.get, languages.tags()) if "ask" in language.sections]
     words: list[PromptWords] = [prompt_words_of(language) for language in asking]
-    return frozenset(phrase for prompt_words in words for phrase in _phrases(prompt_words.words))
+    return frozenset(phrase for prompt_words in words for phrase in _phrases(prompt_words.words, _word_forms(())))
 
 
 def _option_patterns(raw: Mapping[str, Sequence[str]]) -> tuple[re.Pattern[str], ...]:
@@ -145,9 +175,10 @@ def _alternation(words: Sequence[str]) -> str:
     return f"(?:{'|'.join([*whole, *others])})"
 
 
-def _phrases(words: Iterable[str]) -> tuple[Words, ...]:
+def _phrases(words: Iterable[str], forms: WordForms) -> tuple[Words, ...]:
     """The words tidied and cut, the longest first; '…' in a phrase stands for other words between its parts."""
-    cut = {tuple(word for part in re.split(f"({OTHERS})", text) for word in _cut_part(part)) for text in words} - {()}
+    parts = (re.split(f"({OTHERS})", text) for text in words)
+    cut = {forms.unify(word for part in text for word in _cut_part(part)) for text in parts} - {()}
     return tuple(sorted(cut, key=lambda phrase: (-len(phrase), phrase)))
 
 

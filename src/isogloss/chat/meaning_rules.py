@@ -8,9 +8,9 @@ from .readings import NO, UNCLEAR, YES
 from .text_normalisation import script_of
 
 GAP = 3  # words between those of a phrase, and between a phrase and a negation after it
+WORD_LETTERS = 3  # of a Chinese word; '不对' is not in '不是对的'
 LETTERS = 12  # the same for a negation in a script without spaces, where each letter is a word
 THAT = frozenset({"dass", "że", "żeby", "iż", "что", "чтобы", "що", "että", "ότι", "that"})  # after a comma
-WHETHER_LETTERS = (("是", "否"), ("是", "不", "是"))
 IT_IS = frozenset(
     {"to", "jest", "ini", "itu", "ni", "huu", "hii", "hiyo", "é", "isso", "es", "eso", "è", "bu", "se", "tämä"}
 )
@@ -46,8 +46,8 @@ def read_meaning(clauses: Sequence[Words], lexicon: AnswerWords, *, prompt: str)
                 rank = (name in OTHER_SIDE, len(phrase))
                 if best is not None and rank <= best[0]:
                     continue
-                positions = find_phrase(clause, phrase, gap=GAP)
-                if not positions or is_left_open(clause, positions):
+                positions = find_phrase(clause, phrase, gap=gap_of(phrase))
+                if not positions or is_left_open(clause, positions, lexicon):
                     continue
                 if name == "stereotype" and _is_subject(clauses, clause, positions=positions):
                     continue
@@ -59,19 +59,20 @@ def read_meaning(clauses: Sequence[Words], lexicon: AnswerWords, *, prompt: str)
     return None if best is None else (YES if best[1] else NO)
 
 
+def gap_of(phrase: Words) -> int:
+    """How many other words may stand between two of a phrase; none between the letters of a short Chinese word."""
+    return 0 if len(phrase) <= WORD_LETTERS and script_of(phrase[0][0]) == "CJK" else GAP
+
+
 def takes_a_side(clause: Words, lexicon: AnswerWords) -> bool:
     """Whether a clause holds a phrase of agreement or disagreement, and not only one about facts."""
     phrases = (phrase for name in OTHER_SIDE for phrase in phrases_within(clause, lexicon.starts[name]))
-    return any(find_phrase(clause, phrase, gap=GAP) for phrase in phrases)
+    return any(find_phrase(clause, phrase, gap=gap_of(phrase)) for phrase in phrases)
 
 
-def is_left_open(clause: Words, positions: tuple[int, ...]) -> bool:
+def is_left_open(clause: Words, positions: tuple[int, ...], lexicon: AnswerWords) -> bool:
     """Whether a phrase follows 'whether'; in Chinese, where letters are words, it may also begin within it: 是否认为 is no 否认."""
-    if any((word,) in lexicon.lists["whether"] for word in clause[: positions[0]]):
-        return True
-    if WHETHER_LETTERS[0][0] not in clause:
-        return False
-    places = (find_phrase(clause, whether, gap=0) for whether in WHETHER_LETTERS)
+    places = (find_phrase(clause, whether, gap=0) for whether in phrases_within(clause, lexicon.starts["whether"]))
     return any(place and place[0] <= positions[0] for place in places)
 
 
@@ -105,14 +106,16 @@ def _denies_both(clauses: Sequence[Words], lexicon: AnswerWords) -> bool:
         plain = (
             p for p in phrases_within(words, lexicon.starts[name]) if not set(lexicon.lists["negations"]) & {*zip(p)}
         )
-        places[name] = [set(positions) for phrase in plain if (positions := find_phrase(words, phrase, gap=GAP))]
+        places[name] = [
+            set(positions) for phrase in plain if (positions := find_phrase(words, phrase, gap=gap_of(phrase)))
+        ]
     return any(one.isdisjoint(other) for one in places["agree"] for other in places["disagree"])
 
 
 def _denies_other(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWords, name: str) -> bool:
     """Whether a clause that denies agreement denies disagreement too, or the other way round."""
     for phrase in lexicon.lists[OTHER_SIDE[name]] if name in OTHER_SIDE else ():
-        others = find_phrase(clause, phrase, gap=GAP)
+        others = find_phrase(clause, phrase, gap=gap_of(phrase))
         if others and not set(others) & set(positions) and is_negated(clause, others, lexicon=lexicon):
             return True
     return False

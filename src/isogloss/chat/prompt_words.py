@@ -19,7 +19,7 @@ WORDS = ("yes", "no")
 LISTS = (
     "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "opinions", "joiners", "both",
     "alternatives", "openers", "contrasts", "concessions", "corrections", "conditions", "questions", "late_negations",
-    "neither", "whether", "idioms",
+    "neither", "whether", "idioms", "forms",
 )  # fmt: skip
 OPTIONAL = (
     "facts",
@@ -34,6 +34,7 @@ OPTIONAL = (
     "neither",
     "whether",
     "idioms",
+    "forms",
 )
 SLOTS = ("{statement}", "{first}", "{second}")
 

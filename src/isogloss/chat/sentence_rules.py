@@ -165,7 +165,8 @@ def _is_later(first: AnswerSentence, phrase: Words, *, lexicon: AnswerWords) -> 
     if len(phrase) > (PARTICLE if script_of(phrase[0][0]) == "CJK" else 1):
         later = ((clause, find_phrase(clause, phrase, gap=0)) for clause in first.clauses)
         return any(
-            positions and not (is_left_open(clause, positions) or is_negated(clause, positions, lexicon=lexicon))
+            positions
+            and not (is_left_open(clause, positions, lexicon) or is_negated(clause, positions, lexicon=lexicon))
             for clause, positions in later
         )
     return (phrase in lexicon.own or phrase in PLAIN) and phrase in first.clauses[1:]
@@ -243,7 +244,8 @@ def _is_both(first: AnswerSentence, rest: Words, *, lexicon: AnswerWords, other:
     after = following[len(denial) :]
     if denial and (not after or start_phrase(after, lexicon.starts["joiners"])):
         return True
-    if len(following) > BRIEF or start_phrase(following, lexicon.starts["contrasts"]):  # '不过' begins like '不'
+    kept = (start_phrase(following, lexicon.starts[name]) for name in ("contrasts", "yes"))
+    if len(following) > BRIEF or any(kept):  # '不过' and '没错' begin like negations
         return False
     return bool(start_phrase(following, lexicon.starts["negations"]))
 

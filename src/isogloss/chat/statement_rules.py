@@ -28,7 +28,7 @@ def compare_with_statement(
     follows = _after_word(sentences, lexicon)
     if follows is None or read_meaning(follows.clauses, lexicon, prompt=DISAGREE_PROMPT) is not None:
         return reading
-    stated = tuple(word for sentence in cut_sentences(normalise(statement)) for word in sentence.words)
+    stated = lexicon.forms.unify(word for sentence in cut_sentences(normalise(statement)) for word in sentence.words)
     if len(stated) < FEWEST:
         return reading
     for words in (follows.words, *follows.clauses):  # a clause that says it again may have others beside it

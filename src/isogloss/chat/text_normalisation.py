@@ -34,7 +34,7 @@ class AnswerSentence:
 
 def normalise(text: str) -> str:
     """The text in small letters, full-width letters narrow, Arabic without vowel signs, Hindi spelled one way, without emoji."""
-    text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'").replace("i\u0307", "i")  # Turkish İ
     text = MARKS.sub("", text.translate(ARABIC)).translate(DEVANAGARI)
     return unicodedata.normalize("NFC", "".join(map(_kept_letter, text)))
 

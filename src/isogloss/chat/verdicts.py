@@ -101,7 +101,7 @@ def interpret_answer(
         return reading
     lexicon = answer_words_of(language, asked)
     tidied = _without_options(_without_prompt(normalise(text), lexicon, prompt=prompt), lexicon)
-    bare = [_without_openers(sentence, lexicon) for sentence in _without_idioms(cut_sentences(tidied), lexicon)]
+    bare = [_without_openers(sentence, lexicon) for sentence in _spoken_sentences(cut_sentences(tidied), lexicon)]
     spoken = [sentence for sentence in bare if sentence.clauses]
     return compare_with_statement(reading, spoken, lexicon=lexicon, statement=statement) if spoken else reading
 
@@ -117,7 +117,7 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
         return AnswerReading(RESTATED, "options") if restated else AnswerReading(EMPTY, "empty")
     if _is_foreign_script(tidied, lexicon):
         return AnswerReading(OTHER_LANGUAGE, "script")
-    sentences = _without_idioms(sentences, lexicon)
+    sentences = _spoken_sentences(sentences, lexicon)
     if not sentences:
         return AnswerReading(OFF_TOPIC, "nothing")
     bare = [_without_openers(sentence, lexicon) for sentence in sentences]
@@ -239,6 +239,7 @@ def _after_label(sentence: AnswerSentence, lexicon: AnswerWords, *, later: bool)
         not joined
         and (later or len(sentence.clauses) > 1)
         and len(last) <= CONCLUSION
+        and script_of(word[0][0]) != "CJK"  # '不是' does not end with the word 是
         and (word in lexicon.own or word in PLAIN)
         and not takes_a_side(last, lexicon)
     ):
@@ -282,7 +283,7 @@ def _without_options(tidied: str, lexicon: AnswerWords) -> str:
 
     def cut(match: re.Match[str]) -> str:
         groups = match.groupdict()
-        heading = tuple(cut_words(groups.get("heading") or ""))
+        heading = lexicon.forms.unify(cut_words(groups.get("heading") or ""))
         sides = {lexicon.sides[match["first"]], lexicon.sides[match["second"]]}
         if len(sides) < 2 or heading in lexicon.lists["openers"]:  # 'Answer: yes, no' offers nothing
             return match[0]
@@ -302,14 +303,15 @@ def _name_choice(tidied: str, numbered: Mapping[str, str], *, lexicon: AnswerWor
     choice = CHOICE.search(tidied) if numbered else None
     if choice is None or choice["number"] not in numbered:
         return tidied
-    heading = tuple(cut_words(choice["heading"].replace(":", " ")))
+    heading = lexicon.forms.unify(cut_words(choice["heading"].replace(":", " ")))
     if heading and heading not in lexicon.lists["openers"]:
         return tidied
     return tidied[: choice.start("number")] + numbered[choice["number"]]
 
 
-def _without_idioms(sentences: Sequence[AnswerSentence], lexicon: AnswerWords) -> list[AnswerSentence]:
-    """The sentences without idioms that hold an answer word and answer nothing: 'right now', 'I am not sure', 'some agree'."""
+def _spoken_sentences(sentences: Sequence[AnswerSentence], lexicon: AnswerWords) -> list[AnswerSentence]:
+    """The sentences with unified words, and without idioms that answer nothing: 'right now', 'not sure', 'some agree'."""
+    sentences = [lexicon.forms.unify_sentence(sentence) for sentence in sentences]
     cut = (
         replace(sentence, clauses=tuple(filter(None, (_cut_idioms(clause, lexicon) for clause in sentence.clauses))))
         for sentence in sentences
