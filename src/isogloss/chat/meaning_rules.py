@@ -10,11 +10,20 @@ from .text_normalisation import script_of
 GAP = 3  # words between those of a phrase, and between a phrase and a negation after it
 WORD_LETTERS = 3  # of a Chinese word; '不对' is not in '不是对的'
 LETTERS = 12  # the same for a negation in a script without spaces, where each letter is a word
-THAT = frozenset({"dass", "że", "żeby", "iż", "что", "чтобы", "що", "että", "ότι", "that"})  # after a comma
+THAT = frozenset({"dass", "że", "żeby", "iż", "что", "чтобы", "що", "että", "ότι", "that", "aby"})  # after a comma
 IT_IS = frozenset(
     {"to", "jest", "ini", "itu", "ni", "huu", "hii", "hiyo", "é", "isso", "es", "eso", "è", "bu", "se", "tämä"}
 )
-DEFINES = {("هي",), ("هو",), ("היא",), ("הוא",), ("म्हणजे",), ("হলো",), ("হল",)}  # after the word that they define
+DEFINES = (
+    ("هي",),
+    ("هو",),
+    ("היא",),
+    ("הוא",),
+    ("म्हणजे",),
+    ("হলো",),
+    ("হল",),
+    ("と", "は"),
+)  # after the word that they define
 DEFINITION = 4  # words of a clause that says what a stereotype is
 ASIDE = 3  # words from 'or' to the stance on either side of it
 APART = 12  # words or letters between the two of 'neither … nor'
@@ -37,7 +46,7 @@ def read_meaning(clauses: Sequence[Words], lexicon: AnswerWords, *, prompt: str)
         denials = phrases_within(before, lexicon.starts["negations"])
         denied = any(find_phrase(before, negation, gap=0) for negation in denials)
         # a clause may say what the one before denies: 'Ich glaube nicht, dass das stimmt'
-        doubted = denied and clause[0] in THAT and before not in lexicon.lists["no"]
+        doubted = denied and clause[0] in THAT and not (len(before) == 1 and before in lexicon.lists["no"])
         before = clause
         if prompt != STEREOTYPE_PROMPT and _names_both_sides(clause, lexicon):
             continue
@@ -130,9 +139,10 @@ def _is_subject(clauses: Sequence[Words], clause: Words, *, positions: tuple[int
         return len(clauses[1]) >= DEFINITION
     if positions[0] == 1 and clause[0] in IT_IS:  # 'To stereotyp o piekarzach', 'Ini stereotip umum'
         return False
-    if positions[0] == 0 and clause[positions[-1] + 1 :][:1] in DEFINES and len(clause) > len(positions) + DEFINITION:
+    rest = clause[positions[-1] + 1 :]
+    if positions[0] == 0 and len(rest) > DEFINITION and any(rest[: len(word)] == word for word in DEFINES):
         return True
-    return positions[0] <= 1 and positions[-1] + 1 < len(clause) and script_of(clause[0][0]) == "LATIN"
+    return positions[0] <= 1 and bool(rest) and script_of(clause[0][0]) in ("LATIN", "GREEK")
 
 
 def is_negated(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWords) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from .answer_words import AnswerWords, Words, answer_phrase, find_phrase, phrases_within, stance_phrase, start_phrase
-from .meaning_rules import GAP, THAT, has_concession, is_left_open, is_negated, read_meaning
+from .meaning_rules import GAP, THAT, has_concession, is_left_open, is_negated, read_meaning, takes_a_side
 from .prompt_words import STEREOTYPE_PROMPT
 from .readings import CONCESSION, NO, OFF_TOPIC, REFUSED, STANCE_AGAINST_WORD, UNCLEAR, YES, AnswerReading
 from .text_normalisation import AnswerSentence, script_of
@@ -101,12 +101,13 @@ def _check_word(
         clauses, cut = list(following.clauses), following.cut
     governs = phrase not in lexicon.own and phrase not in PLAIN
     stated: list[Words] = []
-    for clause in filter(None, clauses):
+    spoken = [clause for clause in clauses if clause]
+    for clause, after in zip(spoken, [*spoken[1:], ("",)], strict=True):
         if start_phrase(clause, lexicon.starts["contrasts"]) and not _names_stereotype(clause, lexicon, prompt=prompt):
             break
         if governs and not stated and clause[0] in THAT:
             break
-        if answer_phrase(clause, lexicon) != clause:
+        if answer_phrase(clause, lexicon) != clause or (len(clause) > 1 and after[0] in THAT):
             stated.append(clause)
     if cut and stated and lexicon.lists["late_negations"]:
         stances = (*lexicon.lists["agree"], *lexicon.lists["disagree"], *lexicon.lists["stereotype"])
@@ -181,11 +182,11 @@ def _read_opening(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -
     stance = stance_phrase(clause, lexicon) if prompt != STEREOTYPE_PROMPT else ()
     if len(stance) > len(answer_phrase(clause, lexicon)) > 0:  # 'Tak nie jest', 'it is not so'
         return None, False
-    if start_phrase(clause, lexicon.starts["both"]) or (len(clause) <= SHORT and _has_both(clause, lexicon)):
+    if start_phrase(clause, lexicon.starts["both"]) or _has_both(clause, lexicon):
         return UNCLEAR, True
     yes, no = start_phrase(clause, lexicon.starts["yes"]), start_phrase(clause, lexicon.starts["no"])
     phrase = max(yes, no, key=len)
-    if not phrase and len(first.words) <= SHORT and _has_both(first.words, lexicon):  # 'И да, и нет'
+    if not phrase and _has_both(first.words, lexicon):  # 'И да, и нет'
         return UNCLEAR, True
     if not phrase:  # 'not a yes' denies the answer word
         negation = start_phrase(clause, lexicon.starts["negations"])
@@ -207,7 +208,9 @@ def _read_opening(first: AnswerSentence, lexicon: AnswerWords, *, prompt: str) -
 
 
 def _has_both(clause: Words, lexicon: AnswerWords) -> bool:
-    """Whether a clause has words for yes and for no that the prompt names."""
+    """Whether a short clause has words for yes and for no that the prompt names, and takes no side: 'To nie jest tak' does."""
+    if len(clause) > SHORT or takes_a_side(clause, lexicon):
+        return False
     named = [phrase for phrase in lexicon.own if find_phrase(clause, phrase, gap=0)]
     return any(phrase in lexicon.lists["yes"] for phrase in named) and any(
         phrase in lexicon.lists["no"] for phrase in named

@@ -26,7 +26,10 @@ def compare_with_statement(
     'Yes, bakers get up early' agrees with the statement, and 'No, bakers do not get up early' disagrees with it.
     """
     follows = _after_word(sentences, lexicon)
-    if follows is None or read_meaning(follows.clauses, lexicon, prompt=DISAGREE_PROMPT) is not None:
+    if follows is None:
+        return reading
+    others = [clause for clause in follows.clauses if answer_phrase(clause, lexicon) != clause]
+    if read_meaning(others, lexicon, prompt=DISAGREE_PROMPT) is not None:
         return reading
     stated = lexicon.forms.unify(word for sentence in cut_sentences(normalise(statement)) for word in sentence.words)
     if len(stated) < FEWEST:

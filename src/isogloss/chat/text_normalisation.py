@@ -8,7 +8,7 @@ from functools import cache
 ARABIC = str.maketrans({"ـ": None, "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي"})
 DEVANAGARI = str.maketrans({"\u0901": "\u0902", "\u093c": None})  # हाँ and हां; ग़लत and गलत
 MARKS = re.compile("[\u064b-\u0655\u0670\u06d6-\u06ed]")
-SENTENCE = re.compile(r"([.!?。！？؟।॥\n]+)")
+SENTENCE = re.compile(r"([.!?。！？؟।॥\n]+|(?<=[\u0370-\u03ff\u1f00-\u1fff]);)")  # ';' asks in Greek
 CLAUSE = re.compile(r"[,;:،؛，、；：…—–()\[\]/|]+|\s-+\s")
 QUOTES = "\"'“”‘’«»„‚‹›「」『』`*_~#>"
 IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")  # and kana
@@ -55,7 +55,7 @@ def cut_sentences(tidied: str) -> list[AnswerSentence]:
     for text, end in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
         clauses = tuple(filter(None, (tuple(cut_words(clause)) for clause in CLAUSE.split(text))))
         if clauses:
-            sentences.append(AnswerSentence(clauses, any(mark in end for mark in "?؟"), not end))
+            sentences.append(AnswerSentence(clauses, any(mark in end for mark in "?؟;"), not end))
     return sentences
 
 
