@@ -210,8 +210,9 @@ def stance_phrase(words: Words, lexicon: AnswerWords) -> Words:
 
 
 def phrases_within(words: Words, phrases: Mapping[str, Sequence[Words]]) -> Iterator[Words]:
-    """The phrases, given by their first words, whose first word is among the words; the others cannot be there."""
-    return (phrase for word in dict.fromkeys(words) for phrase in phrases.get(word, ()))
+    """The phrases, given by their first words, all of whose words are among the words; the others cannot be there."""
+    present = {*words, OTHERS}
+    return (p for word in dict.fromkeys(words) for p in phrases.get(word, ()) if present.issuperset(p))
 
 
 def find_phrase(words: Words, phrase: Words, *, gap: int) -> tuple[int, ...]:

@@ -123,7 +123,7 @@ def _denies_both(clauses: Sequence[Words], lexicon: AnswerWords) -> bool:
 
 def _denies_other(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWords, name: str) -> bool:
     """Whether a clause that denies agreement denies disagreement too, or the other way round."""
-    for phrase in lexicon.lists[OTHER_SIDE[name]] if name in OTHER_SIDE else ():
+    for phrase in phrases_within(clause, lexicon.starts[OTHER_SIDE[name]]) if name in OTHER_SIDE else ():
         others = find_phrase(clause, phrase, gap=gap_of(phrase))
         if others and not set(others) & set(positions) and is_negated(clause, others, lexicon=lexicon):
             return True

@@ -1,6 +1,7 @@
 """What one sentence of an answer says: by its first word, by a phrase with its negation, as a refusal or a question."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from .answer_words import AnswerWords, Words, answer_phrase, find_phrase, phrases_within, stance_phrase, start_phrase
 from .meaning_rules import GAP, THAT, has_concession, is_left_open, is_negated, read_meaning, takes_a_side
@@ -102,7 +103,7 @@ def _check_word(
     governs = phrase not in lexicon.own and phrase not in PLAIN
     stated: list[Words] = []
     spoken = [clause for clause in clauses if clause]
-    for clause, after in zip(spoken, [*spoken[1:], ("",)], strict=True):
+    for clause, after in zip_longest(spoken, spoken[1:], fillvalue=("",)):
         if start_phrase(clause, lexicon.starts["contrasts"]) and not _names_stereotype(clause, lexicon, prompt=prompt):
             break
         if governs and not stated and clause[0] in THAT:
