@@ -80,8 +80,8 @@ def takes_a_side(clause: Words, lexicon: AnswerWords) -> bool:
 
 
 def is_left_open(clause: Words, positions: tuple[int, ...], lexicon: AnswerWords) -> bool:
-    """Whether a phrase follows 'whether'; in Chinese, where letters are words, it may also begin within it: 是否认为 is no 否认."""
-    places = (find_phrase(clause, whether, gap=0) for whether in phrases_within(clause, lexicon.starts["whether"]))
+    """Whether a phrase follows 'whether' or 'not sure'; in Chinese it may begin within the word: 是否认为 is no 否认."""
+    places = (find_phrase(clause, doubt, gap=0) for doubt in phrases_within(clause, lexicon.starts["doubts"]))
     return any(place and place[0] <= positions[0] for place in places)
 
 

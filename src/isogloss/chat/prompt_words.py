@@ -19,7 +19,7 @@ WORDS = ("yes", "no")
 LISTS = (
     "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "opinions", "joiners", "both",
     "alternatives", "openers", "contrasts", "concessions", "corrections", "conditions", "questions", "late_negations",
-    "neither", "whether", "idioms", "forms",
+    "neither", "doubts", "idioms", "forms",
 )  # fmt: skip
 OPTIONAL = (
     "facts",
@@ -32,7 +32,7 @@ OPTIONAL = (
     "questions",
     "late_negations",
     "neither",
-    "whether",
+    "doubts",
     "idioms",
     "forms",
 )
