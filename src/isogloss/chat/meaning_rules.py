@@ -8,7 +8,8 @@ from .readings import NO, UNCLEAR, YES
 from .text_normalisation import script_of
 
 GAP = 3  # words between those of a phrase, and between a phrase and a negation after it
-WORD_LETTERS = 3  # of a Chinese word; '不对' is not in '不是对的'
+UNSPACED = ("CJK", "HIRAGANA", "KATAKANA")  # scripts in which each letter is a word
+WORD_LETTERS = 3  # of a Chinese or Japanese word; '不对' is not in '不是对的'
 LETTERS = 12  # the same for a negation in a script without spaces, where each letter is a word
 THAT = frozenset({"dass", "że", "żeby", "iż", "что", "чтобы", "що", "että", "ότι", "that", "aby"})  # after a comma
 IT_IS = frozenset(
@@ -24,6 +25,7 @@ DEFINES = (
     ("হল",),
     ("と", "は"),
 )  # after the word that they define
+PREDICATE = 2  # words of a predicate that ends with its verb: 'Kalıp yargı olarak görülebilir'
 DEFINITION = 4  # words of a clause that says what a stereotype is
 ASIDE = 3  # words from 'or' to the stance on either side of it
 APART = 12  # words or letters between the two of 'neither … nor'
@@ -69,8 +71,8 @@ def read_meaning(clauses: Sequence[Words], lexicon: AnswerWords, *, prompt: str)
 
 
 def gap_of(phrase: Words) -> int:
-    """How many other words may stand between two of a phrase; none between the letters of a short Chinese word."""
-    return 0 if len(phrase) <= WORD_LETTERS and script_of(phrase[0][0]) == "CJK" else GAP
+    """How many other words may stand between two of a phrase; none between the letters of a short word."""
+    return 0 if len(phrase) <= WORD_LETTERS and script_of(phrase[0][0]) in UNSPACED else GAP
 
 
 def takes_a_side(clause: Words, lexicon: AnswerWords) -> bool:
@@ -142,7 +144,7 @@ def _is_subject(clauses: Sequence[Words], clause: Words, *, positions: tuple[int
     rest = clause[positions[-1] + 1 :]
     if positions[0] == 0 and len(rest) > DEFINITION and any(rest[: len(word)] == word for word in DEFINES):
         return True
-    return positions[0] <= 1 and bool(rest) and script_of(clause[0][0]) in ("LATIN", "GREEK")
+    return positions[0] <= 1 and len(rest) > PREDICATE and script_of(clause[0][0]) in ("LATIN", "GREEK")
 
 
 def is_negated(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWords) -> bool:
@@ -165,7 +167,12 @@ def is_negated(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWord
     contrasts = (find_phrase(near, phrase, gap=0) for phrase in phrases_within(near, lexicon.starts["contrasts"]))
     masked = {*positions, *(place for places in contrasts for place in places)}  # 'тем не менее' denies nothing
     rest = tuple("" if index in masked or index < start else word for index, word in enumerate(near))
-    return any(find_phrase(rest, phrase, gap=0) and rest.count(phrase[0]) != 2 for phrase in negations)
+    return any(find_phrase(rest, phrase, gap=0) and _count(rest, phrase) != 2 for phrase in negations)
+
+
+def _count(words: Words, phrase: Words) -> int:
+    """How often the words of a phrase stand together."""
+    return sum(words[place : place + len(phrase)] == phrase for place in range(len(words)))
 
 
 def has_concession(clause: Words, lexicon: AnswerWords) -> bool:

@@ -11,6 +11,7 @@ MARKS = re.compile("[\u064b-\u0655\u0670\u06d6-\u06ed]")
 SENTENCE = re.compile(r"([.!?。！？؟।॥\n]+|(?<=[\u0370-\u03ff\u1f00-\u1fff]);)")  # ';' asks in Greek
 CLAUSE = re.compile(r"[,;:،؛，、；：…—–()\[\]/|]+|\s-+\s")
 QUOTES = "\"'“”‘’«»„‚‹›「」『』`*_~#>"
+QUOTED = re.compile("(?<=\\w)[\"“”](?=\\w)|(?<=[가-힣])['‘](?=[가-힣])")  # before an ending: 'Evet"tir', "예'입니다"
 IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")  # and kana
 NUMBERING = re.compile(r"^\s*(?:[-•]|\d{1,2}[.)]|\(?[a-z]\))\s*")
 
@@ -61,7 +62,7 @@ def cut_sentences(tidied: str) -> list[AnswerSentence]:
 
 def cut_words(clause: str) -> list[str]:
     """The words of a clause without quotes; each Chinese character and each kana is a word."""
-    spaced = IDEOGRAPH.sub(r" \g<0> ", clause.replace("¿", " ").replace("¡", " "))
+    spaced = IDEOGRAPH.sub(r" \g<0> ", QUOTED.sub("", clause).replace("¿", " ").replace("¡", " "))
     bare = (word.strip(QUOTES + "-") for word in spaced.split())
     return [word for word in bare if any(letter.isalnum() for letter in word)]
 
