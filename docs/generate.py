@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import chdir
+from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -109,28 +110,64 @@ def command_names() -> Iterator[tuple[str, ...]]:
     return walk(typer.main.get_command(app), ())
 
 
+SHARED_GROUPS = {  # options that usually occur together, by the name of the group
+    "file options": ("--columns", "--encoding", "--reader"),
+    "model options": ("--device", "--dtype", "--offline", "--part-size", "--token-budget"),
+    "server options": ("--concurrency", "--key-env", "--max-cost", "--max-requests", "--prices", "--served-model", "--timeout", "--tries"),
+    "Ray options": ("--address", "--backend", "--threads", "--wait", "--workers"),
+}  # fmt: skip
+
+
 def commands() -> str:
-    """Every command with its arguments and options; an option that two commands share is explained once."""
+    """Every command with its arguments and options; an option that several commands share is explained once."""
     import typer
 
     from isogloss.cli import app
 
     found = {path: find_command(typer.main.get_command(app), path) for path in command_names()}
-    uses = Counter(option_row(one) for command in found.values() for one in command.params if is_own_option(one))
-    usual = {row[0]: row for row, count in sorted(uses.items(), key=lambda pair: pair[1]) if count > 1}
-    shared = list(usual.values())
-    parts = ["## Shared options", listed(sorted(shared))]
-    for path, command in found.items():
-        parts += [f"## {' '.join(['isogloss', *path])}", " ".join((command.help or "").split())]
-        rows = [option_row(one) for one in command.params if one.param_type_name == "argument"]
-        options = [option_row(one) for one in command.params if is_own_option(one)]
-        rows += [row for row in options if row not in shared]
-        parts += [listed(rows)] if rows else []
-        common = sorted(row[0].split(",")[0].split(" ")[0].strip("`") for row in options if row in shared)
-        parts += ["Shared: " + ", ".join(f"`{one}`" for one in common) + "."] if common else []
-        inner = getattr(command, "commands", {})
-        parts += ["Commands: " + ", ".join(f"`{one}`" for one in inner) + "."] if inner else []
+    shared = shared_options(found)
+    usual = sorted(row for row, group in shared.items() if not group)
+    grouped = {name: [row for row in usual if option_name(row) in names] for name, names in SHARED_GROUPS.items()}
+    parts = ["## Shared options", listed([row for row in usual if not any(row in rows for rows in grouped.values())])]
+    for name, rows in grouped.items():
+        parts += [f"### {name[0].upper()}{name[1:]}", listed(rows)]
+    return "\n\n".join([*parts, *(command_section(path, command, shared) for path, command in found.items())])
+
+
+def shared_options(commands: dict[tuple[str, ...], Any]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The options of two commands or more, with the group that all of these are in; an empty one is all commands."""
+    uses: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    for path, command in commands.items():
+        for one in filter(is_own_option, command.params):
+            uses.setdefault(option_row(one), []).append(path[:-1])
+    count = {row: len(groups) for row, groups in uses.items()}
+    several = {row: groups for row, groups in uses.items() if len(groups) > 1}
+    first = {row[0]: row for row in sorted(several, key=lambda row: count[row])}  # of two with one name, the usual one
+    return {row: groups[0] if len(set(groups)) == 1 else () for row, groups in several.items() if first[row[0]] == row}
+
+
+def command_section(path: tuple[str, ...], command: Any, shared: dict[tuple[str, str], tuple[str, ...]]) -> str:
+    """One command: its help, its own arguments and options, and the names of those that it shares."""
+    purpose = inspect.cleandoc(command.help or "").partition("\n\n")[0]  # pages have the rest
+    parts = [f"## {' '.join(['isogloss', *path])}", " ".join(purpose.split())]
+    rows = [option_row(one) for one in command.params if one.param_type_name == "argument"]
+    options = [option_row(one) for one in command.params if is_own_option(one)]
+    rows += [row for row in options if row not in shared]
+    parts += [listed(rows)] if rows else []
+    common = {option_name(row) for row in options if row in shared}
+    whole = {name: set(names) for name, names in SHARED_GROUPS.items() if common.issuperset(names)}
+    names = [*(f"`{one}`" for one in sorted(common.difference(*whole.values()))), *whole]
+    parts += [f"Shared: {', '.join(names)}."] if names else []
+    inner = getattr(command, "commands", {})
+    parts += ["Commands: " + ", ".join(f"`{one}`" for one in inner) + "."] if inner and not path else []
+    group = sorted(row for row, members in shared.items() if path and members == path)
+    parts += [f"Shared in this group:\n\n{listed(group)}"] if group else []
     return "\n\n".join(parts)
+
+
+def option_name(row: tuple[str, str]) -> str:
+    """The name in a row that `option_row` made."""
+    return row[0].split(",")[0].split(" ")[0].strip("`")
 
 
 def listed(rows: list[tuple[str, str]]) -> str:
@@ -152,13 +189,14 @@ def is_own_option(parameter: Any) -> bool:
 def option_row(parameter: Any) -> tuple[str, str]:
     """An argument or option with its value, and its help with the default."""
     if parameter.param_type_name == "argument":
-        return f"`{parameter.metavar or parameter.name.upper()}`", str(parameter.help or "")
+        return f"`{parameter.metavar or parameter.name.upper()}`", str(parameter.help or "").replace("\\[", "[")
     default = parameter.default
     shown = default not in (None, False, "") and isinstance(default, str | int | float | Path)
     ends = f" Default: `{default}`." if shown else " Required." if parameter.required else ""
     value = "" if parameter.is_flag else f" {parameter.metavar or 'NAME'}"
+    meaning = parameter.help.removesuffix(" May be repeated.")
     names = [f"`{parameter.opts[0]}{value}`", *(f"`{name}`" for name in parameter.opts[1:])]
-    return ", ".join(names), f"{parameter.help}{ends}"
+    return ", ".join(names) + "…" * (meaning != parameter.help), f"{meaning}{ends}"
 
 
 def demo_overview() -> str:
@@ -271,7 +309,7 @@ METRIC_FAMILIES = {  # heading and the metrics below it; one that is not named h
 
 
 def metrics() -> str:
-    """Every metric by family."""
+    """Every metric by family; neighbors with the same range, source and caution share one entry."""
     from isogloss import registry
 
     found = registry.load_all("metric")
@@ -280,23 +318,41 @@ def metrics() -> str:
     parts = []
     for family, names in METRIC_FAMILIES.items():
         parts.append(f"### {family}")
-        parts += [metric_card(name, found[name]) for name in names or others]
+        source, count = Counter(source_of(found[name]) for name in names or others).most_common(1)[0]
+        usual = source if count > 2 else ""
+        parts += [f"Source, unless an entry names another: {usual}."] if usual else []
+        alike = groupby(names or others, key=lambda name: (metric_facts(found[name], usual), found[name].caution))
+        parts += [metric_entry({name: found[name] for name in same}, usual) for _, same in alike]
     return "\n\n".join(parts)
 
 
-def metric_card(name: str, one: Any) -> str:
-    """One metric: its formula; its bounds, neutral point, swap law, roles and citation; and its caution."""
+def metric_entry(metrics: dict[str, Any], usual: str) -> str:
+    """Metrics that differ in their formula only: names, formulas, range and source, and the caution."""
+    one = next(iter(metrics.values()))
+    heading = ", ".join(f"`{name}`: {metric.title}" for name, metric in metrics.items())
+    formulas = [escaped(metric.formula) for metric in metrics.values()]
+    if len(metrics) > 1:
+        formulas = [f"* `{name}`: {formula}" for name, formula in zip(metrics, formulas, strict=True)]
+    facts = [metric_facts(one, usual), f"**Caution:** {one.caution}"]
+    lines = ["\n".join(formulas), " ".join(fact for fact in facts if fact)]
+    return f"#### {heading}\n\n" + "\n\n".join(lines)
+
+
+def source_of(one: Any) -> str:
+    """The citation of a metric, three authors as the first of them, without a full stop."""
+    short = re.sub(r"(\w+), \w+ and \w+ \(", r"\1 et al. (", one.citation)
+    return re.sub(r"^ours\b", "Isogloss", short).rstrip(".")
+
+
+def metric_facts(one: Any, usual: str) -> str:
+    """Range where it is not 0 to 100, neutral point, and the source if it is not the usual one."""
     low, high = one.bounds
-    low_end, high_end = (f"{end:g}".replace("-inf", "−∞").replace("inf", "∞") for end in (low, high))
-    citation = re.sub(r"^ours\b", "Isogloss", one.citation)
-    facts = [f"{low_end} to {high_end}", "" if one.neutral is None else f"neutral {one.neutral:g}"]
-    facts += [f"swap: {one.swap}", f"compares {', '.join(one.roles)}" if one.roles else "", citation]
-    lines = [
-        escaped(one.formula),
-        "; ".join(fact for fact in facts if fact).rstrip(".") + ".",
-        f"**Caution:** {one.caution}",
-    ]
-    return f"#### `{name}`: {one.title}\n\n" + "\n\n".join(lines)
+    ends = [f"{end:g}".replace("-inf", "−∞").replace("inf", "∞").replace("-", "−") for end in (low, high)]
+    facts = [] if (low, high) == (0, 100) else [f"{ends[0]} to {ends[1]}"]
+    facts += [] if one.neutral is None else [f"neutral {one.neutral:g}"]
+    facts += [] if source_of(one) == usual else [source_of(one)]
+    line = "; ".join(facts)
+    return f"{line[0].upper()}{line[1:]}." if line else ""
 
 
 def values_of(values: Any) -> str:

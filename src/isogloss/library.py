@@ -423,7 +423,7 @@ def plan(
         data: The data that files of predictions belong to.
         languages: One language or several; without it, all.
         where: One condition or several that select scores: `model=gpt2`, or `{"model": "gpt2"}`.
-        prices: The prices of a million prompt tokens and of a million answer tokens.
+        prices: Prices of a million prompt tokens and answer tokens.
 
     Example:
         >>> sizes = ig.plan("runs/mine", difference=5, design="fixed")
