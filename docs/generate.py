@@ -214,48 +214,86 @@ def own_scores() -> str:
 
 
 COMMON_ARGUMENTS = {  # what they are in every function; each is explained once
-    "languages": "One language or several, by tag or name; without it, all.",
+    "languages": "One language or several, by tag or name; by default, all.",
     "where": "One condition or several: `category=gender`, `region=France,Germany`, `type!=saying`, or a dictionary.",
     "mode": "`corrected` (a tie counts one half) or `paper` (as published).",
     "resamples": "How many times clusters are resampled or permuted, where an interval or test needs it.",
-    "seed": "The seed of random numbers.",
+    "seed": "The random seed.",
     "facts": "Facts about each model, or a YAML file of them; `multilingual` makes blocks, `label` names a row.",
     "progress": "A function to call with the progress; by default, a notebook or an interactive session shows bars.",
 }
 CONSTRUCTED = ("AskSettings", "Candidate", "Cluster", "Item", "Items", "Loading")  # other classes are results
+FUNCTIONS = {  # heading and the functions below it
+    "Data": ("read",),
+    "Scores": ("score", "ask", "run", "probe", "load", "join", "import_answers", "load_published"),
+    "Numbers": ("measure", "compare", "rank_models", "change", "trace", "gate", "controls", "structure", "plan"),
+    "Answers and labels": ("verdicts", "compare_verdicts", "sheet", "read_labels", "label_agreement", "correct", "bleeding"),
+    "Output": ("table", "figure", "report"),
+}  # fmt: skip
 
 
 def public_names() -> str:
     """Every public name with its signature and its docstring; results with the names of their fields."""
     import isogloss
 
-    common = "\n".join(f"* `{name}`: {meaning}" for name, meaning in COMMON_ARGUMENTS.items())
-    parts = [f"## Common arguments\n\nThey mean the same in every function:\n\n{common}"]
-    for name in sorted(isogloss.__all__, key=lambda name: (name[0].isupper(), name.lower())):
-        thing = getattr(isogloss, name)
-        if get_origin(thing) is not None:
-            parts.append(f"## {name}\n\n`Results` whose rows are `{get_args(thing)[0].__name__}`s.")
-            continue
-        text = docstring_as_markdown(inspect.getdoc(thing) or "")
-        if inspect.isclass(thing) and name not in CONSTRUCTED:
-            parts.append(f"## {name}\n\n{text}")
-            fields = getattr(thing, "__dataclass_fields__", {})
-            parts += ["Fields: " + ", ".join(f"`{field}`" for field in fields) + "."] if fields else []
-        else:
-            parts.append(f"## {name}\n\n" + fenced(signature(name, thing), "python") + f"\n\n{text}")
-        parts += [methods_of(thing)] if inspect.isclass(thing) and methods_of(thing) else []
-    return "\n\n".join(parts)
+    found = {name: getattr(isogloss, name) for name in isogloss.__all__}
+    texts = {name: docstring_parts(thing) for name, thing in found.items()}
+    uses = Counter(row for _, rows, _ in texts.values() for row in rows if row[0] not in COMMON_ARGUMENTS)
+    usual = {row[0]: row for row, count in sorted(uses.items(), key=lambda pair: pair[1]) if count > 2}
+    common = [*COMMON_ARGUMENTS.items(), *usual.values()]
+    told = {name: markdown_of(*parts, common=common) for name, parts in texts.items()}
+    rows = "\n".join(f"* `{name}`: {meaning}" for name, meaning in sorted(common, key=lambda row: row[0]))
+    parts = [
+        f"## Common arguments\n\nThese have the same meaning in every function that does not explain them:\n\n{rows}"
+    ]
+    for heading, names in FUNCTIONS.items():
+        parts.append(f"## {heading}")
+        parts += [function_section(name, found[name], told[name]) for name in names]
+    classes = [name for name in sorted(found) if name[0].isupper()]
+    if missing := set(found) - set(classes) - {name for names in FUNCTIONS.values() for name in names}:
+        raise SystemExit(f"docs/generate.py: FUNCTIONS lacks {', '.join(sorted(missing))}")
+    inputs = [name for name in classes if name in CONSTRUCTED]
+    parts += ["## Inputs", *(function_section(name, found[name], told[name]) for name in inputs)]
+    results = [name for name in classes if name not in CONSTRUCTED]
+    return "\n\n".join(
+        [*parts, "## Results and errors", *(result_section(name, found[name], told[name]) for name in results)]
+    )
 
 
-def docstring_as_markdown(text: str) -> str:
-    """A docstring whose parameters become a list, without the common ones, and whose example becomes a block of code."""
+def function_section(name: str, thing: Any, text: str) -> str:
+    """A function or a class that users make: its signature and what is said about it."""
+    methods = methods_of(thing) if inspect.isclass(thing) else ""
+    parts = [f"### {name}", fenced(signature(name, thing), "python"), text, methods]
+    return "\n\n".join(part for part in parts if part)
+
+
+def result_section(name: str, thing: Any, text: str) -> str:
+    """A class that functions return, with the names of its fields and its methods."""
+    if get_origin(thing) is not None:
+        return f"### {name}\n\n`Results` with rows of `{get_args(thing)[0].__name__}`."
+    fields = getattr(thing, "__dataclass_fields__", {})
+    others = [f"`{field}`" for field in fields if f"`{field}`" not in text]
+    word = "Other fields" if len(others) < len(fields) else "Fields"
+    listed = f"{word}: {', '.join(others)}." if others else ""
+    return "\n\n".join(part for part in (f"### {name}", text, listed, methods_of(thing)) if part)
+
+
+def docstring_parts(thing: Any) -> tuple[str, list[tuple[str, str]], str]:
+    """What the docstring of a function or class says, its parameters, and its example."""
+    text = "" if get_origin(thing) is not None else inspect.getdoc(thing) or ""
     text, _, example = text.partition("\nExample:\n")
     text, _, parameters = text.partition("\nParameters:\n")
     entries = re.sub(r"\n {5,}(?=\S)", " ", inspect.cleandoc("\n" + parameters) if parameters else "")
     rows = [line.partition(": ") for line in re.sub(r"\n +", " ", entries).splitlines() if line.strip()]
-    listed = "\n".join(f"* `{name}`: {what}" for name, _, what in rows if name not in COMMON_ARGUMENTS)
-    code = [fenced(inspect.cleandoc(example), "pycon")] if example else []
-    return "\n\n".join([text.strip(), *([listed] if listed else []), *code])
+    return text.strip(), [(name, what) for name, _, what in rows], inspect.cleandoc(example)
+
+
+def markdown_of(text: str, rows: list[tuple[str, str]], example: str, *, common: list[tuple[str, str]]) -> str:
+    """A docstring whose parameters are a list, without the common ones, and whose example is a block of code."""
+    own = [row for row in rows if row[0] not in COMMON_ARGUMENTS and row not in common]
+    listed = "\n".join(f"* `{name}`: {what}" for name, what in own)
+    code = fenced(example, "pycon") if example else ""
+    return "\n\n".join(part for part in (text, listed, code) if part)
 
 
 def signature(name: str, thing: Any) -> str:
@@ -265,7 +303,8 @@ def signature(name: str, thing: Any) -> str:
         if argument.kind is argument.KEYWORD_ONLY and not starred:
             parts, starred = [*parts, "*"], True
         star = "*" if argument.kind is argument.VAR_POSITIONAL else ""
-        kind = f": {shown_type(argument.annotation)}" if inspect.isclass(thing) else ""
+        obvious = isinstance(argument.default, str | int | float | tuple)  # the default shows its type
+        kind = f": {shown_type(argument.annotation)}" if inspect.isclass(thing) and not obvious else ""
         space = " " if kind else ""
         default = f"{space}={space}{shown_default(argument.default)}" if argument.default is not argument.empty else ""
         parts.append(f"{star}{argument.name}{kind}{default}")

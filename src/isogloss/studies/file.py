@@ -109,7 +109,7 @@ class ModelSettings(BaseModel):
     max_requests: int | None = Field(default=None, ge=1, description="The maximum number of requests.")
     max_cost: float | None = Field(default=None, gt=0, description="The maximum cost, at 'prices'.")
     prices: tuple[float, float] = Field(
-        default=(0.0, 0.0), description="Prices of a million prompt tokens and answer tokens."
+        default=(0.0, 0.0), description="The prices of a million prompt tokens and of a million answer tokens."
     )
     notes: str = ""
 
