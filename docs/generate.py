@@ -323,6 +323,8 @@ def shown_default(value: Any) -> str:
     """A default as one would write it; functions and factories have no such form."""
     if hasattr(value, "__dataclass_fields__") and value == type(value)():
         return f"{type(value).__name__}()"
+    if isinstance(value, str):
+        return f'"{value}"'
     return "..." if callable(value) or type(value).__name__ == "_HAS_DEFAULT_FACTORY_CLASS" else repr(value)
 
 
