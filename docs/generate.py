@@ -401,24 +401,42 @@ def values_of(values: Any) -> str:
     from isogloss.methods import Free
 
     if isinstance(values, Free):
-        kind = {int: "any whole number", float: "any number", str: "any text"}[values.kind]
-        return (f"`{values.default}`, " if values.default else "") + kind
+        kind = {int: "integer", float: "number", str: "text"}[values.kind]
+        return f"{kind} (`{values.default}`)" if values.default else kind
     return ", ".join(f"`{value}`" for value in values)
 
 
+METHOD_KINDS = {  # heading and the methods below it; one that is not named here is under the last heading
+    "StereoSet's tasks": ("unmask", "likelihood", "continuation", "nsp"),
+    "Sentences": ("pll", "pll_word_l2r", "aul", "aula"),
+    "Pairs": ("crows", "contrast", "gest"),
+    "Templates": ("distribution", "normalised"),
+    "Questions": (),
+}
+
+
 def methods() -> str:
-    """Every scoring method with its formula, families and options."""
+    """Every scoring method by kind."""
     from isogloss import registry
+
+    found = registry.load_all("method")
+    others = [name for name in found if not any(name in names for names in METHOD_KINDS.values())]
+    parts = []
+    for kind, names in METHOD_KINDS.items():
+        parts.append(f"### {kind}")
+        parts += [method_entry(name, found[name]) for name in names or others]
+    return "\n\n".join(parts)
+
+
+def method_entry(name: str, one: Any) -> str:
+    """One method: its formula, families, options and source."""
     from isogloss.methods import families_of
 
-    parts = []
-    for name, one in registry.load_all("method").items():
-        options = [f"`{key}`: {values_of(values)}" for key, values in one.options.items()]
-        facts = [f"families: {', '.join(families_of(one))}", *([f"options: {'; '.join(options)}"] if options else [])]
-        facts += [f"version {one.version}", one.citation]
-        line = ". ".join(fact[0].upper() + fact[1:].rstrip(".") for fact in facts if fact) + "."
-        parts.append(f"### `{name}`: {one.title}\n\n{escaped(one.formula)}\n\n{line}")
-    return "\n\n".join(parts)
+    options = [f"`{key}`: {values_of(values)}" for key, values in one.options.items()]
+    facts = [f"families: {', '.join(families_of(one))}", *([f"options: {'; '.join(options)}"] if options else [])]
+    facts += [re.sub(r"^ours; ", "", one.citation)]
+    line = ". ".join(fact[0].upper() + fact[1:].rstrip(".") for fact in facts) + "."
+    return f"#### `{name}`: {one.title}\n\n{escaped(one.formula)}\n\n{line}"
 
 
 def auto_methods() -> str:
