@@ -539,16 +539,21 @@ def datasets() -> str:
     return "\n".join(parts)
 
 
+UNTRIED = "We have not downloaded"  # how a fault begins that several sources have
+
+
 def published_sources() -> str:
     """Every source of the catalogue: where it is, what may be done with it, and its faults."""
     from isogloss.files.catalogue import sources
 
-    return "\n\n".join(source_card(name, one) for name, one in sources().items())
+    untried = [f"`{name}`" for name, one in sources().items() if any(f.startswith(UNTRIED) for f in one.faults)]
+    cards = [source_card(name, one) for name, one in sources().items()]
+    return "\n\n".join([*cards, f"We have not downloaded (all files of) {', '.join(untried)}."])
 
 
 def without_titles(citation: str) -> str:
-    """Authors and years; the bibliography has the titles."""
-    return re.sub(r"(\(\d{4}\)), [A-Z][^;]*", r"\1", citation)
+    """Authors, the first of three, and years; the bibliography has the rest."""
+    return re.sub(r"(\(\d{4}\)), [A-Z][^;]*", r"\1", re.sub(r"(\w+), [\w-]+ and \w+ \(", r"\1 et al. (", citation))
 
 
 def published_contents() -> str:
@@ -571,10 +576,10 @@ def source_card(name: str, one: Any) -> str:
     where = ", ".join([*page, *places]) + (f" ({size / 1e6:,.1f} MB)" if size else "")
     citation = without_titles(one.citation)
     citation = citation if citation[-1] in ".?" else f"{citation}."
-    facts = [citation, f"License: {one.licence}.", f"{where}."]
+    facts = [citation, f"License: {one.licence.removesuffix(' is named')}.", f"{where}."]
     counted = [f"{tag} ({one.contents[tag][0]:,})" if tag in one.contents else tag for tag in one.languages]
-    faults = "\n".join(f"* {fault}" for fault in one.faults)
-    return f"### `{name}`: {one.title}\n\n{' '.join(facts)}\nLanguages: {', '.join(counted)}.\n\n{faults}"
+    faults = " ".join(fault for fault in one.faults if not fault.startswith(UNTRIED))
+    return f"### `{name}`: {one.title}\n\n{' '.join(facts)}\nLanguages: {', '.join(counted)}.\n\n{faults}".rstrip()
 
 
 def place(address: str) -> str:
