@@ -474,11 +474,10 @@ def language_table() -> str:
     from isogloss import languages
 
     found = [languages.get(tag) for tag in languages.tags()]
-    rows = [[f"`{one.tag}`", one.name, one.autonym, one.script] for one in found]
+    listed = ", ".join(f"{one.name} (`{one.tag}`)" for one in sorted(found, key=lambda one: one.name))
     leftward = ", ".join(one.name for one in found if one.direction == "rtl")
     unspaced = ", ".join(one.name for one in found if not one.spaces)
-    written = f"Written from right to left: {leftward}.\nWithout spaces between words: {unspaced}."
-    return f"{table(['tag', 'name', 'own name', 'script'], rows)}\n\n{written}"
+    return f"{listed}.\n\nWritten from right to left: {leftward}.\nWithout spaces between words: {unspaced}."
 
 
 def capabilities() -> str:
@@ -576,7 +575,8 @@ def source_card(name: str, one: Any) -> str:
     where = ", ".join([*page, *places]) + (f" ({size / 1e6:,.1f} MB)" if size else "")
     citation = without_titles(one.citation)
     citation = citation if citation[-1] in ".?" else f"{citation}."
-    facts = [citation, f"License: {one.licence.removesuffix(' is named')}.", f"{where}."]
+    licence = "No license is named." if one.licence.startswith("no license") else f"License: {one.licence}."
+    facts = [citation, licence, f"{where}."]
     counted = [f"{tag} ({one.contents[tag][0]:,})" if tag in one.contents else tag for tag in one.languages]
     faults = " ".join(fault for fault in one.faults if not fault.startswith(UNTRIED))
     return f"### `{name}`: {one.title}\n\n{' '.join(facts)}\nLanguages: {', '.join(counted)}.\n\n{faults}".rstrip()
@@ -620,14 +620,16 @@ def hashes() -> str:
 
 
 def checks() -> str:
-    """Every check of `isogloss data check`."""
+    """Every check of `isogloss data check`, by severity."""
     from isogloss.checks import check_items
     from isogloss.items import Items
 
     found = check_items(Items(()))
-    return table(
-        ["check", "severity", "what it finds"], [[f"`{c['check']}`", c["severity"], c["explanation"]] for c in found]
-    )
+    parts = []
+    for severity in ("error", "warning", "note"):
+        rows = [(f"`{check['check']}`", check["explanation"]) for check in found if check["severity"] == severity]
+        parts.append(f"{severity.capitalize()}s:\n\n{listed(rows)}")
+    return "\n\n".join(parts)
 
 
 def translators() -> str:
@@ -882,7 +884,7 @@ def plain_tex(text: str) -> str:
 
 
 def bibliography() -> str:
-    """Every work that plug-ins cite, by author."""
+    """Every work that plug-ins cite, by author, with its address."""
     from isogloss.reports.text.citations import BIBLIOGRAPHY
 
     lines = []
@@ -891,15 +893,12 @@ def bibliography() -> str:
         if "title" not in fields:
             continue
         names = [name.split(", ")[0] for name in fields.get("author", "").split(" and ")]
-        *first, last = [*names[:6], "others"] if len(names) > 6 else names
-        who = f"{', '.join(first)} and {last}" if first else last
-        where = (
-            fields.get("booktitle") or fields.get("journal") or fields.get("howpublished") or fields.get("publisher")
-        )
-        number = f"arXiv:{fields['eprint']}" if "eprint" in fields else fields.get("doi") and f"doi:{fields['doi']}"
-        tail = ". ".join(filter(None, (where and f"*{where}*", number)))
+        who = f"{names[0]} et al." if len(names) > 2 or names[-1] == "others" else " and ".join(names)
+        places = [("doi", "https://doi.org/"), ("eprint", "https://arxiv.org/abs/"), ("url", "")]
+        venue = fields.get("booktitle") or fields.get("journal")
+        where = [f"<{start}{fields[name]}>" for name, start in places if name in fields] or ([f"*{venue}*."] if venue else [])
         title = fields["title"].rstrip(".") + ("" if fields["title"][-1] in "?!" else ".")
-        lines.append(f"* {who} ({fields['year']}). {title} {tail}{'.' if tail else ''}".rstrip())
+        lines.append(" ".join([f"* {who} ({fields['year']}).", title, *where[:1]]))
     return "\n".join(sorted(lines, key=str.casefold))
 
 
