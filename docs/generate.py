@@ -896,7 +896,9 @@ def bibliography() -> str:
         who = f"{names[0]} et al." if len(names) > 2 or names[-1] == "others" else " and ".join(names)
         places = [("doi", "https://doi.org/"), ("eprint", "https://arxiv.org/abs/"), ("url", "")]
         venue = fields.get("booktitle") or fields.get("journal")
-        where = [f"<{start}{fields[name]}>" for name, start in places if name in fields] or ([f"*{venue}*."] if venue else [])
+        where = [f"<{start}{fields[name]}>" for name, start in places if name in fields] or (
+            [f"*{venue}*."] if venue else []
+        )
         title = fields["title"].rstrip(".") + ("" if fields["title"][-1] in "?!" else ".")
         lines.append(" ".join([f"* {who} ({fields['year']}).", title, *where[:1]]))
     return "\n".join(sorted(lines, key=str.casefold))

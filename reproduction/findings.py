@@ -283,21 +283,17 @@ def _of_methods(sources: Sources) -> str:
         rest = [name for name in rows if name not in clear]
         text = f"On {title} (n = {next(iter(rows.values())).n}), {listed(clear) if clear else 'no method'} {'finds' if len(clear) == 1 else 'find'} a preference for stereotypes"
         said.append(text + (f", and {listed(rest)} are not distinguishable from 50." if rest else "."))
-    for title, model, dataset in (
-        ("CrowS-Pairs", UNCASED, "crows_pairs"),
-        ("StereoSet's gender items", CASED, "stereoset"),
-    ):
-        shares = {
-            frozenset((a, b)): 100 * float(np.mean(np.sign(first) == np.sign(second)))
-            for a, b, first, second in compare_methods(sources, model, dataset)
-        }
-        mixed = [share for pair, share in shares.items() if len(pair & {"aul", "aula"}) == 1]
-        if mixed:
-            alike = shares[frozenset(("aul", "aula"))]
-            said.append(
-                f"On {title}, AUL and AULA prefer the same sentence in {alike:.0f} % of the pairs; either agrees with a method that "
-                f"masks tokens in {min(mixed):.0f} to {max(mixed):.0f} %."
-            )
+    shares = {
+        frozenset((a, b)): 100 * float(np.mean(np.sign(first) == np.sign(second)))
+        for a, b, first, second in compare_methods(sources, UNCASED, "crows_pairs")
+    }
+    mixed = [share for pair, share in shares.items() if len(pair & {"aul", "aula"}) == 1]
+    if mixed:
+        alike = shares[frozenset(("aul", "aula"))]
+        said.append(
+            f"On CrowS-Pairs, AUL and AULA prefer the same sentence in {alike:.0f} % of the pairs; either agrees with a method that "
+            f"masks tokens in {min(mixed):.0f} to {max(mixed):.0f} %."
+        )
     return f"**Methods.** The same model and the same items, scored by different methods. {' '.join(said)}"
 
 
