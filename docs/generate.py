@@ -330,7 +330,8 @@ def shown_default(value: Any) -> str:
 
 def methods_of(kind: type) -> str:
     """The public methods and properties of a class, one line each."""
-    own = {name: thing for name, thing in vars(kind).items() if not name.startswith(("_", "to_"))}  # as for all results
+    hidden = ("_", "to_", "once")  # as for all results, and what is for our own use
+    own = {name: thing for name, thing in vars(kind).items() if not name.startswith(hidden)}
     told = {
         name: inspect.getdoc(thing) for name, thing in own.items() if callable(thing) or isinstance(thing, property)
     }
@@ -430,10 +431,16 @@ def methods() -> str:
 
 def method_entry(name: str, one: Any) -> str:
     """One method: its formula, families, options and source."""
+    from isogloss import registry
     from isogloss.methods import families_of
 
     options = [f"`{key}`: {values_of(values)}" for key, values in one.options.items()]
-    facts = [f"families: {', '.join(families_of(one))}", *([f"options: {'; '.join(options)}"] if options else [])]
+    kinds = families_of(one)
+    every = len(kinds) == len(registry.names("family"))
+    facts = [
+        "all families" if every else f"families: {', '.join(kinds)}",
+        *([f"options: {'; '.join(options)}"] if options else []),
+    ]
     facts += [re.sub(r"^ours; ", "", one.citation)]
     line = ". ".join(fact[0].upper() + fact[1:].rstrip(".") for fact in facts) + "."
     return f"#### `{name}`: {one.title}\n\n{escaped(one.formula)}\n\n{line}"
@@ -526,15 +533,16 @@ def coverage_table() -> str:
 
 
 def datasets() -> str:
-    """Every layout that can be read, with its licence and citation where the catalogue does not have them."""
+    """Every layout that no source of the catalogue is named after."""
     from isogloss import registry
     from isogloss.files.catalogue import sources
 
     parts = []
     for name, one in registry.load_all("dataset").items():
-        apart = one.url.startswith("http") and name not in sources()  # the catalogue says the same of its sources
-        facts = f" License: {one.licence}. {without_titles(one.citation).rstrip('.')}. <{one.url}>." if apart else ""
-        parts.append(f"* **`{name}`**: {one.summary}{facts}")
+        if name in sources():  # which the catalogue describes
+            continue
+        facts = f" License: {one.licence}. {without_titles(one.citation).rstrip('.')}. <{one.url}>."
+        parts.append(f"* **`{name}`**: {one.summary}{facts if one.url.startswith('http') else ''}")
     return "\n".join(parts)
 
 

@@ -19,9 +19,8 @@ WIDTH = 32  # letters of what is being done
 class Progress(Protocol):
     """Receives the completed share of a labeled task, and its number of items.
 
-    A call without a label states the items of the whole job; one without items is a preparation, such as loading a
-    model. A call with a cost announces a task before it begins: its total cost, in any unit, and the share that is
-    already done.
+    A call without a label states the items of the whole job, one without items is a preparation, and one with a
+    cost announces a task: its total cost, in any unit, and the share that is done.
     """
 
     def __call__(self, label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None: ...

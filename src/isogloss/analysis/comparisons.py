@@ -30,8 +30,7 @@ class Comparison:
     `effect` is the difference in standard deviations of the clusters, `mde` the smallest true difference that is
     found with power 0.8. `n` counts pairs or, unpaired, all items. `unbiased_a` and `unbiased_b` are the values of
     a model without any preference, where they depend on the number of items. `competence_low` is the lower of the
-    sides' (see `Measure`). `above` and `below` are the groups favored on each side of the neutral value, where the
-    data names them.
+    sides', and `above` and `below` are as in `Measure`.
     """
 
     a: Mapping[str, str]

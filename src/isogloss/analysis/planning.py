@@ -27,8 +27,8 @@ DESIGNS = {
 class SizePlan:
     """The number of clusters and items that show a true difference with a given power; `at_hand` is the number in the pilot's data.
 
-    `spread` is the standard deviation of a cluster's mean, weighted by its items, and `per_cluster` the items of
-    one. `tokens`, `seconds` and `cost` are those of one run over the items, where the pilot has them.
+    `spread` is the standard deviation of a cluster's weighted mean, and `per_cluster` the items of one. `tokens`,
+    `seconds` and `cost` are those of one run, where the pilot has them.
     """
 
     metric: str

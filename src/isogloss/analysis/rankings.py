@@ -28,10 +28,9 @@ class Rank:
     """A model's rank (1 is best) with its 95 % interval; `why` gives the reason for a missing value.
 
     The interval reaches from 1 + the number of models shown to be better to the number of models minus those shown
-    to be worse (Mogstad et al. 2024; paired tests, Holm over all pairs), so the intervals of all models are valid
-    at once. `first` and `last` are how often the model has the best and the worst value when clusters are
-    resampled. `may_be_best` means that no other model is shown to be better, `may_be_worst` that none is shown to
-    be worse; `better_than` and `worse_than` name the models that differ.
+    to be worse (Mogstad et al. 2024; paired tests, Holm over all pairs). `first` and `last` are how often the model
+    has the best and the worst value when clusters are resampled. `may_be_best` and `may_be_worst` mean that no
+    model is shown to be better, or worse; `better_than` and `worse_than` name the models that differ.
     """
 
     model: str

@@ -27,8 +27,8 @@ class SeriesStep:
     """One run of a series: its value, and its difference from the first run with a band that is valid for all runs at once.
 
     `churn` is the percentage of items that differ from the run before. `jump` is the mean of this run and all later
-    ones minus that of all earlier ones, `jump_p` its p adjusted for all positions; `is_step` marks the significant
-    step that describes the series best.
+    ones minus that of all earlier ones, with its adjusted p; `is_step` marks the significant step that describes
+    the series best.
     """
 
     group: Mapping[str, str]

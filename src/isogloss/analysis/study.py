@@ -53,7 +53,7 @@ class Study:
     """Scores of models on data, with the runs that contain them, the cells that failed, and problems as sentences.
 
     `claims` has the verdicts where claims were tested, `texts` the tables of items in memory, and `empty` the runs
-    without a finished part. Measures are computed when first needed.
+    without a finished part.
     """
 
     scored: Scored | None

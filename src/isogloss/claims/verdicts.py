@@ -86,10 +86,10 @@ class ClaimsFile:
 class ClaimVerdict:
     """A claim with its verdict; `part` is the deciding hypothesis of `parts` in all, of which `held` agree with the claim.
 
-    `p` is two-sided; `p_holm` and `p_bh` are adjusted for the file, unless it has `adjust: none`. `status_bh` is
-    the verdict by `p_bh`. `mde` is the difference that would have been found with power 0.8, where nothing was
-    decided. `robustness` has the verdict of each variant, `limits` those at other competence limits, and `left_out`
-    the groups with known faults.
+    `p_holm` and `p_bh` are `p` adjusted for the file, unless it has `adjust: none`; `status_bh` is the verdict by
+    `p_bh`. `mde` is the difference that would have been found with power 0.8, where nothing was decided.
+    `robustness` has the verdict of each variant, `limits` those at other competence limits, and `left_out` the
+    groups with known faults.
     """
 
     name: str

@@ -68,14 +68,13 @@ class Loading:
     """How models are opened and batched.
 
     `token_budget` is the number of tokens per batch, including padding, `part_size` the number of candidates scored
-    between two writes, and `order` the unit of the random order: cluster or item. With `device_map` (`auto`,
-    `balanced` or `sequential`), accelerate puts the layers of a model on several devices, and `device` is ignored.
+    between two writes, and `order` the unit of the random order: cluster or item. `device_map` (`auto`, `balanced`
+    or `sequential`) puts the layers of a model on several devices and overrides `device`.
 
     For a server, `served_model` is the model's name there, `key_env` the environment variable with the key,
-    `concurrency` the number of open requests, `timeout` the seconds and `tries` the tries for each, `tokenizer` the
-    name or folder of the tokenizer that splits the text, and `repeat` the number of items that are requested twice
-    to measure its stability. `max_requests` and `max_cost` limit the requests and their cost, at `prices` of a
-    million prompt tokens and answer tokens.
+    `concurrency` the number of open requests, `timeout` the seconds for each, `tokenizer` the name or folder of the
+    tokenizer, and `repeat` the number of items that are requested twice. `max_requests` and `max_cost` are limits;
+    `prices` are those of a million prompt tokens and answer tokens.
     """
 
     device: str = "cpu"
