@@ -59,11 +59,11 @@ def language_table(sources: Sources) -> str:
     for task, tag, measures, origin in measure_languages(sources):
         lms, ss = measures["lms"], measures["ss"]
         reads = "yes" if ss.interpretable else "no"
-        rows.append([task, languages.get(tag).name, shown(lms), shown(ss), reads, str(ss.n), str(ss.ties), origin])
-    heading = ["task", "language", "LMS", "SS", "SS can be interpreted", "n", "ties", "scores from"]
-    table = markdown(heading, rows, labels=2)
+        rows.append([task, languages.get(tag).name, shown(lms), shown(ss), reads, str(ss.n), origin])
+    heading = ["task", "language", "LMS", "SS", "SS can be interpreted", "n", "scores from"]
     if all(row[-1] == "weights" for row in rows):
-        return table
+        return markdown(heading[:-1], [row[:-1] for row in rows], labels=2)
+    table = markdown(heading, rows, labels=2)
     return (
         f"{table}\n\nRows *from published scores* use the published scores of the same model, because not everything is scored "
         "from weights yet; [Published numbers](reproducing.md#from-trained-weights) shows how far the two agree."
