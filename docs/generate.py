@@ -222,6 +222,11 @@ COMMON_ARGUMENTS = {  # what they are in every function; each is explained once
     "facts": "Facts about each model, or a YAML file of them; `multilingual` makes blocks, `label` names a row.",
     "progress": "A function to call with the progress; by default, a notebook or an interactive session shows bars.",
 }
+COMMON_FIELDS = (
+    "Many results have the fields `group` (the model, data set, language and other columns of the row), `metric`, `value`, "
+    "`difference`, `low` and `high` (the 95 % interval), `p`, `n` (items), `clusters`, `mode`, and `why` (the reason for a "
+    "missing value)."
+)
 CONSTRUCTED = ("AskSettings", "Candidate", "Cluster", "Item", "Items", "Loading")  # other classes are results
 FUNCTIONS = {  # heading and the functions below it
     "Data": ("read",),
@@ -255,9 +260,8 @@ def public_names() -> str:
     inputs = [name for name in classes if name in CONSTRUCTED]
     parts += ["## Inputs", *(function_section(name, found[name], told[name]) for name in inputs)]
     results = [name for name in classes if name not in CONSTRUCTED]
-    return "\n\n".join(
-        [*parts, "## Results and errors", *(result_section(name, found[name], told[name]) for name in results)]
-    )
+    parts.append(f"## Results and errors\n\n{COMMON_FIELDS}")
+    return "\n\n".join([*parts, *(result_section(name, found[name], told[name]) for name in results)])
 
 
 def function_section(name: str, thing: Any, text: str) -> str:
@@ -272,7 +276,7 @@ def result_section(name: str, thing: Any, text: str) -> str:
     if get_origin(thing) is not None:
         return f"### {name}\n\n`Results` with rows of `{get_args(thing)[0].__name__}`."
     fields = getattr(thing, "__dataclass_fields__", {})
-    others = [f"`{field}`" for field in fields if f"`{field}`" not in text]
+    others = [f"`{field}`" for field in fields if f"`{field}`" not in f"{COMMON_FIELDS} {text}"]
     word = "Other fields" if len(others) < len(fields) else "Fields"
     listed = f"{word}: {', '.join(others)}." if others else ""
     return "\n\n".join(part for part in (f"### {name}", text, listed, methods_of(thing)) if part)

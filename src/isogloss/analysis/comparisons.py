@@ -25,7 +25,7 @@ from .sides import Sides, match_sides
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A difference (a minus b) with its interval and tests; `why` gives the reason for a missing value.
+    """A difference (a minus b) with its interval and tests.
 
     `effect` is the difference in standard deviations of the clusters, `mde` the smallest true difference that is
     found with power 0.8. `n` counts pairs or, unpaired, all items. `unbiased_a` and `unbiased_b` are the values of

@@ -27,7 +27,7 @@ COUNTED = {
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One value with its interval; `why` gives the reason if `low` and `high` are missing.
+    """One value with its interval.
 
     `interpretable` is false below the competence limit, and None if that is unknown; `doubt` says why, and
     `competence_low` is the lower end that the limit of 60 applies to. `related_only` is SS on the items where both

@@ -25,7 +25,7 @@ from .measures import check_mode
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """A model's rank (1 is best) with its 95 % interval; `why` gives the reason for a missing value.
+    """A model's rank (1 is best) with its 95 % interval.
 
     The interval reaches from 1 + the number of models shown to be better to the number of models minus those shown
     to be worse (Mogstad et al. 2024; paired tests, Holm over all pairs). `first` and `last` are how often the model

@@ -45,7 +45,7 @@ class KnownDifference:
     """A metric where the stereotype is known and where it is not, and unknown minus known with its 95 % interval.
 
     `all` is the metric over all labeled items; `weighted` weights each by the share of people who know it (only for
-    means over items). Without an interval, `why` says which side has too few clusters.
+    means over items).
     """
 
     group: Mapping[str, str]
