@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import chdir
+from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -109,28 +110,64 @@ def command_names() -> Iterator[tuple[str, ...]]:
     return walk(typer.main.get_command(app), ())
 
 
+SHARED_GROUPS = {  # options that usually occur together, by the name of the group
+    "file options": ("--columns", "--encoding", "--reader"),
+    "model options": ("--device", "--dtype", "--offline", "--part-size", "--token-budget"),
+    "server options": ("--concurrency", "--key-env", "--max-cost", "--max-requests", "--prices", "--served-model", "--timeout", "--tries"),
+    "Ray options": ("--address", "--backend", "--threads", "--wait", "--workers"),
+}  # fmt: skip
+
+
 def commands() -> str:
-    """Every command with its arguments and options; an option that two commands share is explained once."""
+    """Every command with its arguments and options; an option that several commands share is explained once."""
     import typer
 
     from isogloss.cli import app
 
     found = {path: find_command(typer.main.get_command(app), path) for path in command_names()}
-    uses = Counter(option_row(one) for command in found.values() for one in command.params if is_own_option(one))
-    usual = {row[0]: row for row, count in sorted(uses.items(), key=lambda pair: pair[1]) if count > 1}
-    shared = list(usual.values())
-    parts = ["## Shared options", listed(sorted(shared))]
-    for path, command in found.items():
-        parts += [f"## {' '.join(['isogloss', *path])}", " ".join((command.help or "").split())]
-        rows = [option_row(one) for one in command.params if one.param_type_name == "argument"]
-        options = [option_row(one) for one in command.params if is_own_option(one)]
-        rows += [row for row in options if row not in shared]
-        parts += [listed(rows)] if rows else []
-        common = sorted(row[0].split(",")[0].split(" ")[0].strip("`") for row in options if row in shared)
-        parts += ["Shared: " + ", ".join(f"`{one}`" for one in common) + "."] if common else []
-        inner = getattr(command, "commands", {})
-        parts += ["Commands: " + ", ".join(f"`{one}`" for one in inner) + "."] if inner else []
+    shared = shared_options(found)
+    usual = sorted(row for row, group in shared.items() if not group)
+    grouped = {name: [row for row in usual if option_name(row) in names] for name, names in SHARED_GROUPS.items()}
+    parts = ["## Shared options", listed([row for row in usual if not any(row in rows for rows in grouped.values())])]
+    for name, rows in grouped.items():
+        parts += [f"### {name[0].upper()}{name[1:]}", listed(rows)]
+    return "\n\n".join([*parts, *(command_section(path, command, shared) for path, command in found.items())])
+
+
+def shared_options(commands: dict[tuple[str, ...], Any]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The options of two commands or more, with the group that all of these are in; an empty one is all commands."""
+    uses: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    for path, command in commands.items():
+        for one in filter(is_own_option, command.params):
+            uses.setdefault(option_row(one), []).append(path[:-1])
+    count = {row: len(groups) for row, groups in uses.items()}
+    several = {row: groups for row, groups in uses.items() if len(groups) > 1}
+    first = {row[0]: row for row in sorted(several, key=lambda row: count[row])}  # of two with one name, the usual one
+    return {row: groups[0] if len(set(groups)) == 1 else () for row, groups in several.items() if first[row[0]] == row}
+
+
+def command_section(path: tuple[str, ...], command: Any, shared: dict[tuple[str, str], tuple[str, ...]]) -> str:
+    """One command: its help, its own arguments and options, and the names of those that it shares."""
+    purpose = inspect.cleandoc(command.help or "").partition("\n\n")[0]  # pages have the rest
+    parts = [f"## {' '.join(['isogloss', *path])}", " ".join(purpose.split())]
+    rows = [option_row(one) for one in command.params if one.param_type_name == "argument"]
+    options = [option_row(one) for one in command.params if is_own_option(one)]
+    rows += [row for row in options if row not in shared]
+    parts += [listed(rows)] if rows else []
+    common = {option_name(row) for row in options if row in shared}
+    whole = {name: set(names) for name, names in SHARED_GROUPS.items() if common.issuperset(names)}
+    names = [*(f"`{one}`" for one in sorted(common.difference(*whole.values()))), *whole]
+    parts += [f"Shared: {', '.join(names)}."] if names else []
+    inner = getattr(command, "commands", {})
+    parts += ["Commands: " + ", ".join(f"`{one}`" for one in inner) + "."] if inner and not path else []
+    group = sorted(row for row, members in shared.items() if path and members == path)
+    parts += [f"Shared in this group:\n\n{listed(group)}"] if group else []
     return "\n\n".join(parts)
+
+
+def option_name(row: tuple[str, str]) -> str:
+    """The name in a row that `option_row` made."""
+    return row[0].split(",")[0].split(" ")[0].strip("`")
 
 
 def listed(rows: list[tuple[str, str]]) -> str:
@@ -152,13 +189,14 @@ def is_own_option(parameter: Any) -> bool:
 def option_row(parameter: Any) -> tuple[str, str]:
     """An argument or option with its value, and its help with the default."""
     if parameter.param_type_name == "argument":
-        return f"`{parameter.metavar or parameter.name.upper()}`", str(parameter.help or "")
+        return f"`{parameter.metavar or parameter.name.upper()}`", str(parameter.help or "").replace("\\[", "[")
     default = parameter.default
     shown = default not in (None, False, "") and isinstance(default, str | int | float | Path)
     ends = f" Default: `{default}`." if shown else " Required." if parameter.required else ""
     value = "" if parameter.is_flag else f" {parameter.metavar or 'NAME'}"
+    meaning = parameter.help.removesuffix(" May be repeated.")
     names = [f"`{parameter.opts[0]}{value}`", *(f"`{name}`" for name in parameter.opts[1:])]
-    return ", ".join(names), f"{parameter.help}{ends}"
+    return ", ".join(names) + "…" * (meaning != parameter.help), f"{meaning}{ends}"
 
 
 def demo_overview() -> str:
@@ -176,48 +214,90 @@ def own_scores() -> str:
 
 
 COMMON_ARGUMENTS = {  # what they are in every function; each is explained once
-    "languages": "One language or several, by tag or name; without it, all.",
+    "languages": "One language or several, by tag or name; by default, all.",
     "where": "One condition or several: `category=gender`, `region=France,Germany`, `type!=saying`, or a dictionary.",
     "mode": "`corrected` (a tie counts one half) or `paper` (as published).",
     "resamples": "How many times clusters are resampled or permuted, where an interval or test needs it.",
-    "seed": "The seed of random numbers.",
+    "seed": "The random seed.",
     "facts": "Facts about each model, or a YAML file of them; `multilingual` makes blocks, `label` names a row.",
     "progress": "A function to call with the progress; by default, a notebook or an interactive session shows bars.",
 }
+COMMON_FIELDS = (
+    "Many results have the fields `group` (the model, data set, language and other columns of the row), `metric`, `value`, "
+    "`difference`, `low` and `high` (the 95 % interval), `p`, `n` (items), `clusters`, `mode`, and `why` (the reason for a "
+    "missing value)."
+)
 CONSTRUCTED = ("AskSettings", "Candidate", "Cluster", "Item", "Items", "Loading")  # other classes are results
+FUNCTIONS = {  # heading and the functions below it
+    "Data": ("read",),
+    "Scores": ("score", "ask", "run", "probe", "load", "join", "import_answers", "load_published"),
+    "Numbers": ("measure", "compare", "rank_models", "change", "trace", "gate", "controls", "structure", "plan"),
+    "Answers and labels": ("verdicts", "compare_verdicts", "sheet", "read_labels", "label_agreement", "correct", "bleeding"),
+    "Output": ("table", "figure", "report"),
+}  # fmt: skip
 
 
 def public_names() -> str:
     """Every public name with its signature and its docstring; results with the names of their fields."""
     import isogloss
 
-    common = "\n".join(f"* `{name}`: {meaning}" for name, meaning in COMMON_ARGUMENTS.items())
-    parts = [f"## Common arguments\n\nThey mean the same in every function:\n\n{common}"]
-    for name in sorted(isogloss.__all__, key=lambda name: (name[0].isupper(), name.lower())):
-        thing = getattr(isogloss, name)
-        if get_origin(thing) is not None:
-            parts.append(f"## {name}\n\n`Results` whose rows are `{get_args(thing)[0].__name__}`s.")
-            continue
-        text = docstring_as_markdown(inspect.getdoc(thing) or "")
-        if inspect.isclass(thing) and name not in CONSTRUCTED:
-            parts.append(f"## {name}\n\n{text}")
-            fields = getattr(thing, "__dataclass_fields__", {})
-            parts += ["Fields: " + ", ".join(f"`{field}`" for field in fields) + "."] if fields else []
-        else:
-            parts.append(f"## {name}\n\n" + fenced(signature(name, thing), "python") + f"\n\n{text}")
-        parts += [methods_of(thing)] if inspect.isclass(thing) and methods_of(thing) else []
-    return "\n\n".join(parts)
+    found = {name: getattr(isogloss, name) for name in isogloss.__all__}
+    texts = {name: docstring_parts(thing) for name, thing in found.items()}
+    uses = Counter(row for _, rows, _ in texts.values() for row in rows if row[0] not in COMMON_ARGUMENTS)
+    usual = {row[0]: row for row, count in sorted(uses.items(), key=lambda pair: pair[1]) if count > 2}
+    common = [*COMMON_ARGUMENTS.items(), *usual.values()]
+    told = {name: markdown_of(*parts, common=common) for name, parts in texts.items()}
+    rows = "\n".join(f"* `{name}`: {meaning}" for name, meaning in sorted(common, key=lambda row: row[0]))
+    parts = [
+        f"## Common arguments\n\nThese have the same meaning in every function that does not explain them:\n\n{rows}"
+    ]
+    for heading, names in FUNCTIONS.items():
+        parts.append(f"## {heading}")
+        parts += [function_section(name, found[name], told[name]) for name in names]
+    classes = [name for name in sorted(found) if name[0].isupper()]
+    if missing := set(found) - set(classes) - {name for names in FUNCTIONS.values() for name in names}:
+        raise SystemExit(f"docs/generate.py: FUNCTIONS lacks {', '.join(sorted(missing))}")
+    inputs = [name for name in classes if name in CONSTRUCTED]
+    parts += ["## Inputs", *(function_section(name, found[name], told[name]) for name in inputs)]
+    results = [name for name in classes if name not in CONSTRUCTED]
+    parts.append(f"## Results and errors\n\n{COMMON_FIELDS}")
+    return "\n\n".join([*parts, *(result_section(name, found[name], told[name]) for name in results)])
 
 
-def docstring_as_markdown(text: str) -> str:
-    """A docstring whose parameters become a list, without the common ones, and whose example becomes a block of code."""
+def function_section(name: str, thing: Any, text: str) -> str:
+    """A function or a class that users make: its signature and what is said about it."""
+    methods = methods_of(thing) if inspect.isclass(thing) else ""
+    parts = [f"### {name}", fenced(signature(name, thing), "python"), text, methods]
+    return "\n\n".join(part for part in parts if part)
+
+
+def result_section(name: str, thing: Any, text: str) -> str:
+    """A class that functions return, with the names of its fields and its methods."""
+    if get_origin(thing) is not None:
+        return f"### {name}\n\n`Results` with rows of `{get_args(thing)[0].__name__}`."
+    fields = getattr(thing, "__dataclass_fields__", {})
+    others = [f"`{field}`" for field in fields if f"`{field}`" not in f"{COMMON_FIELDS} {text}"]
+    word = "Other fields" if len(others) < len(fields) else "Fields"
+    listed = f"{word}: {', '.join(others)}." if others else ""
+    return "\n\n".join(part for part in (f"### {name}", text, listed, methods_of(thing)) if part)
+
+
+def docstring_parts(thing: Any) -> tuple[str, list[tuple[str, str]], str]:
+    """What the docstring of a function or class says, its parameters, and its example."""
+    text = "" if get_origin(thing) is not None else inspect.getdoc(thing) or ""
     text, _, example = text.partition("\nExample:\n")
     text, _, parameters = text.partition("\nParameters:\n")
     entries = re.sub(r"\n {5,}(?=\S)", " ", inspect.cleandoc("\n" + parameters) if parameters else "")
     rows = [line.partition(": ") for line in re.sub(r"\n +", " ", entries).splitlines() if line.strip()]
-    listed = "\n".join(f"* `{name}`: {what}" for name, _, what in rows if name not in COMMON_ARGUMENTS)
-    code = [fenced(inspect.cleandoc(example), "pycon")] if example else []
-    return "\n\n".join([text.strip(), *([listed] if listed else []), *code])
+    return text.strip(), [(name, what) for name, _, what in rows], inspect.cleandoc(example)
+
+
+def markdown_of(text: str, rows: list[tuple[str, str]], example: str, *, common: list[tuple[str, str]]) -> str:
+    """A docstring whose parameters are a list, without the common ones, and whose example is a block of code."""
+    own = [row for row in rows if row[0] not in COMMON_ARGUMENTS and row not in common]
+    listed = "\n".join(f"* `{name}`: {what}" for name, what in own)
+    code = fenced(example, "pycon") if example else ""
+    return "\n\n".join(part for part in (text, listed, code) if part)
 
 
 def signature(name: str, thing: Any) -> str:
@@ -227,7 +307,8 @@ def signature(name: str, thing: Any) -> str:
         if argument.kind is argument.KEYWORD_ONLY and not starred:
             parts, starred = [*parts, "*"], True
         star = "*" if argument.kind is argument.VAR_POSITIONAL else ""
-        kind = f": {shown_type(argument.annotation)}" if inspect.isclass(thing) else ""
+        obvious = isinstance(argument.default, str | int | float | tuple)  # the default shows its type
+        kind = f": {shown_type(argument.annotation)}" if inspect.isclass(thing) and not obvious else ""
         space = " " if kind else ""
         default = f"{space}={space}{shown_default(argument.default)}" if argument.default is not argument.empty else ""
         parts.append(f"{star}{argument.name}{kind}{default}")
@@ -246,12 +327,15 @@ def shown_default(value: Any) -> str:
     """A default as one would write it; functions and factories have no such form."""
     if hasattr(value, "__dataclass_fields__") and value == type(value)():
         return f"{type(value).__name__}()"
+    if isinstance(value, str):
+        return f'"{value}"'
     return "..." if callable(value) or type(value).__name__ == "_HAS_DEFAULT_FACTORY_CLASS" else repr(value)
 
 
 def methods_of(kind: type) -> str:
     """The public methods and properties of a class, one line each."""
-    own = {name: thing for name, thing in vars(kind).items() if not name.startswith(("_", "to_"))}  # as for all results
+    hidden = ("_", "to_", "once")  # as for all results, and what is for our own use
+    own = {name: thing for name, thing in vars(kind).items() if not name.startswith(hidden)}
     told = {
         name: inspect.getdoc(thing) for name, thing in own.items() if callable(thing) or isinstance(thing, property)
     }
@@ -271,7 +355,7 @@ METRIC_FAMILIES = {  # heading and the metrics below it; one that is not named h
 
 
 def metrics() -> str:
-    """Every metric by family."""
+    """Every metric by family; neighbors with the same range, source and caution share one entry."""
     from isogloss import registry
 
     found = registry.load_all("metric")
@@ -280,23 +364,41 @@ def metrics() -> str:
     parts = []
     for family, names in METRIC_FAMILIES.items():
         parts.append(f"### {family}")
-        parts += [metric_card(name, found[name]) for name in names or others]
+        source, count = Counter(source_of(found[name]) for name in names or others).most_common(1)[0]
+        usual = source if count > 2 else ""
+        parts += [f"Source, unless an entry names another: {usual}."] if usual else []
+        alike = groupby(names or others, key=lambda name: (metric_facts(found[name], usual), found[name].caution))
+        parts += [metric_entry({name: found[name] for name in same}, usual) for _, same in alike]
     return "\n\n".join(parts)
 
 
-def metric_card(name: str, one: Any) -> str:
-    """One metric: its formula; its bounds, neutral point, swap law, roles and citation; and its caution."""
+def metric_entry(metrics: dict[str, Any], usual: str) -> str:
+    """Metrics that differ in their formula only: names, formulas, range and source, and the caution."""
+    one = next(iter(metrics.values()))
+    heading = ", ".join(f"`{name}`: {metric.title}" for name, metric in metrics.items())
+    formulas = [escaped(metric.formula) for metric in metrics.values()]
+    if len(metrics) > 1:
+        formulas = [f"* `{name}`: {formula}" for name, formula in zip(metrics, formulas, strict=True)]
+    facts = [metric_facts(one, usual), f"**Caution:** {one.caution}"]
+    lines = ["\n".join(formulas), " ".join(fact for fact in facts if fact)]
+    return f"#### {heading}\n\n" + "\n\n".join(lines)
+
+
+def source_of(one: Any) -> str:
+    """The citation of a metric, three authors as the first of them, without a full stop."""
+    short = re.sub(r"(\w+), \w+ and \w+ \(", r"\1 et al. (", one.citation)
+    return re.sub(r"^ours\b", "Isogloss", short).rstrip(".")
+
+
+def metric_facts(one: Any, usual: str) -> str:
+    """Range where it is not 0 to 100, neutral point, and the source if it is not the usual one."""
     low, high = one.bounds
-    low_end, high_end = (f"{end:g}".replace("-inf", "−∞").replace("inf", "∞") for end in (low, high))
-    citation = re.sub(r"^ours\b", "Isogloss", one.citation)
-    facts = [f"{low_end} to {high_end}", "" if one.neutral is None else f"neutral {one.neutral:g}"]
-    facts += [f"swap: {one.swap}", f"compares {', '.join(one.roles)}" if one.roles else "", citation]
-    lines = [
-        escaped(one.formula),
-        "; ".join(fact for fact in facts if fact).rstrip(".") + ".",
-        f"**Caution:** {one.caution}",
-    ]
-    return f"#### `{name}`: {one.title}\n\n" + "\n\n".join(lines)
+    ends = [f"{end:g}".replace("-inf", "−∞").replace("inf", "∞").replace("-", "−") for end in (low, high)]
+    facts = [] if (low, high) == (0, 100) else [f"{ends[0]} to {ends[1]}"]
+    facts += [] if one.neutral is None else [f"neutral {one.neutral:g}"]
+    facts += [] if source_of(one) == usual else [source_of(one)]
+    line = "; ".join(facts)
+    return f"{line[0].upper()}{line[1:]}." if line else ""
 
 
 def values_of(values: Any) -> str:
@@ -304,24 +406,48 @@ def values_of(values: Any) -> str:
     from isogloss.methods import Free
 
     if isinstance(values, Free):
-        kind = {int: "any whole number", float: "any number", str: "any text"}[values.kind]
-        return (f"`{values.default}`, " if values.default else "") + kind
+        kind = {int: "integer", float: "number", str: "text"}[values.kind]
+        return f"{kind} (`{values.default}`)" if values.default else kind
     return ", ".join(f"`{value}`" for value in values)
 
 
+METHOD_KINDS = {  # heading and the methods below it; one that is not named here is under the last heading
+    "StereoSet's tasks": ("unmask", "likelihood", "continuation", "nsp"),
+    "Sentences": ("pll", "pll_word_l2r", "aul", "aula"),
+    "Pairs": ("crows", "contrast", "gest"),
+    "Templates": ("distribution", "normalised"),
+    "Questions": (),
+}
+
+
 def methods() -> str:
-    """Every scoring method with its formula, families and options."""
+    """Every scoring method by kind."""
+    from isogloss import registry
+
+    found = registry.load_all("method")
+    others = [name for name in found if not any(name in names for names in METHOD_KINDS.values())]
+    parts = []
+    for kind, names in METHOD_KINDS.items():
+        parts.append(f"### {kind}")
+        parts += [method_entry(name, found[name]) for name in names or others]
+    return "\n\n".join(parts)
+
+
+def method_entry(name: str, one: Any) -> str:
+    """One method: its formula, families, options and source."""
     from isogloss import registry
     from isogloss.methods import families_of
 
-    parts = []
-    for name, one in registry.load_all("method").items():
-        options = [f"`{key}`: {values_of(values)}" for key, values in one.options.items()]
-        facts = [f"families: {', '.join(families_of(one))}", *([f"options: {'; '.join(options)}"] if options else [])]
-        facts += [f"version {one.version}", one.citation]
-        line = ". ".join(fact[0].upper() + fact[1:].rstrip(".") for fact in facts if fact) + "."
-        parts.append(f"### `{name}`: {one.title}\n\n{escaped(one.formula)}\n\n{line}")
-    return "\n\n".join(parts)
+    options = [f"`{key}`: {values_of(values)}" for key, values in one.options.items()]
+    kinds = families_of(one)
+    every = len(kinds) == len(registry.names("family"))
+    facts = [
+        "all families" if every else f"families: {', '.join(kinds)}",
+        *([f"options: {'; '.join(options)}"] if options else []),
+    ]
+    facts += [re.sub(r"^ours; ", "", one.citation)]
+    line = ". ".join(fact[0].upper() + fact[1:].rstrip(".") for fact in facts) + "."
+    return f"#### `{name}`: {one.title}\n\n{escaped(one.formula)}\n\n{line}"
 
 
 def auto_methods() -> str:
@@ -359,11 +485,10 @@ def language_table() -> str:
     from isogloss import languages
 
     found = [languages.get(tag) for tag in languages.tags()]
-    rows = [[f"`{one.tag}`", one.name, one.autonym, one.script] for one in found]
+    listed = ", ".join(f"{one.name} (`{one.tag}`)" for one in sorted(found, key=lambda one: one.name))
     leftward = ", ".join(one.name for one in found if one.direction == "rtl")
     unspaced = ", ".join(one.name for one in found if not one.spaces)
-    written = f"Written from right to left: {leftward}.\nWithout spaces between words: {unspaced}."
-    return f"{table(['tag', 'name', 'own name', 'script'], rows)}\n\n{written}"
+    return f"{listed}.\n\nWritten from right to left: {leftward}.\nWithout spaces between words: {unspaced}."
 
 
 def capabilities() -> str:
@@ -412,28 +537,34 @@ def coverage_table() -> str:
 
 
 def datasets() -> str:
-    """Every layout that can be read, with its licence and citation where the catalogue does not have them."""
+    """Every layout that no source of the catalogue is named after."""
     from isogloss import registry
     from isogloss.files.catalogue import sources
 
     parts = []
     for name, one in registry.load_all("dataset").items():
-        apart = one.url.startswith("http") and name not in sources()  # the catalogue says the same of its sources
-        facts = f" License: {one.licence}. {without_titles(one.citation).rstrip('.')}. <{one.url}>." if apart else ""
-        parts.append(f"* **`{name}`**: {one.summary}{facts}")
+        if name in sources():  # which the catalogue describes
+            continue
+        facts = f" License: {one.licence}. {without_titles(one.citation).rstrip('.')}. <{one.url}>."
+        parts.append(f"* **`{name}`**: {one.summary}{facts if one.url.startswith('http') else ''}")
     return "\n".join(parts)
+
+
+UNTRIED = "We have not downloaded"  # how a fault begins that several sources have
 
 
 def published_sources() -> str:
     """Every source of the catalogue: where it is, what may be done with it, and its faults."""
     from isogloss.files.catalogue import sources
 
-    return "\n\n".join(source_card(name, one) for name, one in sources().items())
+    untried = [f"`{name}`" for name, one in sources().items() if any(f.startswith(UNTRIED) for f in one.faults)]
+    cards = [source_card(name, one) for name, one in sources().items()]
+    return "\n\n".join([*cards, f"We have not downloaded (all files of) {', '.join(untried)}."])
 
 
 def without_titles(citation: str) -> str:
-    """Authors and years; the bibliography has the titles."""
-    return re.sub(r"(\(\d{4}\)), [A-Z][^;]*", r"\1", citation)
+    """Authors, the first of three, and years; the bibliography has the rest."""
+    return re.sub(r"(\(\d{4}\)), [A-Z][^;]*", r"\1", re.sub(r"(\w+), [\w-]+ and \w+ \(", r"\1 et al. (", citation))
 
 
 def published_contents() -> str:
@@ -456,10 +587,11 @@ def source_card(name: str, one: Any) -> str:
     where = ", ".join([*page, *places]) + (f" ({size / 1e6:,.1f} MB)" if size else "")
     citation = without_titles(one.citation)
     citation = citation if citation[-1] in ".?" else f"{citation}."
-    facts = [citation, f"License: {one.licence}.", f"{where}."]
+    licence = "No license is named." if one.licence.startswith("no license") else f"License: {one.licence}."
+    facts = [citation, licence, f"{where}."]
     counted = [f"{tag} ({one.contents[tag][0]:,})" if tag in one.contents else tag for tag in one.languages]
-    faults = "\n".join(f"* {fault}" for fault in one.faults)
-    return f"### `{name}`: {one.title}\n\n{' '.join(facts)}\nLanguages: {', '.join(counted)}.\n\n{faults}"
+    faults = " ".join(fault for fault in one.faults if not fault.startswith(UNTRIED))
+    return f"### `{name}`: {one.title}\n\n{' '.join(facts)}\nLanguages: {', '.join(counted)}.\n\n{faults}".rstrip()
 
 
 def place(address: str) -> str:
@@ -500,14 +632,16 @@ def hashes() -> str:
 
 
 def checks() -> str:
-    """Every check of `isogloss data check`."""
+    """Every check of `isogloss data check`, by severity."""
     from isogloss.checks import check_items
     from isogloss.items import Items
 
     found = check_items(Items(()))
-    return table(
-        ["check", "severity", "what it finds"], [[f"`{c['check']}`", c["severity"], c["explanation"]] for c in found]
-    )
+    parts = []
+    for severity in ("error", "warning", "note"):
+        rows = [(f"`{check['check']}`", check["explanation"]) for check in found if check["severity"] == severity]
+        parts.append(f"{severity.capitalize()}s:\n\n{listed(rows)}")
+    return "\n\n".join(parts)
 
 
 def translators() -> str:
@@ -597,7 +731,6 @@ LABELLED_SETS = {  # of tests/data: the field with the verdict at first, if it w
     "answers_anglers": ("opened_read", "written with them, and read once after the changes"),
     "answers_potters": ("first_read", "by the same author, after the changes"),
     "answers_usual": ("first_read", "sentences in the proportions of six chat models"),
-    "answers_usual_sealed": ("first_read", "written with them, and read once after the changes"),
     "answers_qwen": ("first_read", "real outputs of Qwen2.5-Coder 1.5B, labeled without knowledge of the rules"),
 }
 
@@ -713,7 +846,7 @@ def plain_tex(text: str) -> str:
 
 
 def bibliography() -> str:
-    """Every work that plug-ins cite, by author."""
+    """Every work that plug-ins cite, by author, with its address."""
     from isogloss.reports.text.citations import BIBLIOGRAPHY
 
     lines = []
@@ -722,15 +855,14 @@ def bibliography() -> str:
         if "title" not in fields:
             continue
         names = [name.split(", ")[0] for name in fields.get("author", "").split(" and ")]
-        *first, last = [*names[:6], "others"] if len(names) > 6 else names
-        who = f"{', '.join(first)} and {last}" if first else last
-        where = (
-            fields.get("booktitle") or fields.get("journal") or fields.get("howpublished") or fields.get("publisher")
+        who = f"{names[0]} et al." if len(names) > 2 or names[-1] == "others" else " and ".join(names)
+        places = [("doi", "https://doi.org/"), ("eprint", "https://arxiv.org/abs/"), ("url", "")]
+        venue = fields.get("booktitle") or fields.get("journal")
+        where = [f"<{start}{fields[name]}>" for name, start in places if name in fields] or (
+            [f"*{venue}*."] if venue else []
         )
-        number = f"arXiv:{fields['eprint']}" if "eprint" in fields else fields.get("doi") and f"doi:{fields['doi']}"
-        tail = ". ".join(filter(None, (where and f"*{where}*", number)))
         title = fields["title"].rstrip(".") + ("" if fields["title"][-1] in "?!" else ".")
-        lines.append(f"* {who} ({fields['year']}). {title} {tail}{'.' if tail else ''}".rstrip())
+        lines.append(" ".join([f"* {who} ({fields['year']}).", title, *where[:1]]))
     return "\n".join(sorted(lines, key=str.casefold))
 
 

@@ -21,6 +21,7 @@ from isogloss.claims.verdicts import (
     CONTRADICTED,
     NO_TEST,
     NOT_INTERPRETABLE,
+    NOT_TESTABLE,
     SUPPORTED,
     UNDECIDED,
     ClaimsFile,
@@ -61,13 +62,10 @@ Papers about stereotypes in several languages draw conclusions such as "English 
 This page tests such sentences with the scores that their authors published and, where a paper published none, with [trained weights](reproducing.md#from-trained-weights).
 Öztürk et al., who released every score, call their conclusions tentative.
 
-| paper | Holm: no false verdict in the paper | BH: few false verdicts |
-| --- | --- | --- |
 {counts}
 
-**Two adjustments** cover all claims of a paper that have a p-value, including those that end as *not interpretable*.
-With Holm's method, used below, the chance of *one or more* false verdicts in a paper is at most 5 %, so each verdict can be quoted by itself.
-With Benjamini and Hochberg's (BH), at most 5 % of the *verdicts* are expected to be false, which suits an overview.
+**Verdicts are adjusted for all claims of a paper that have a p-value**, by Holm's method: the chance of *one or more* false verdicts in a paper is at most 5 %, so each verdict can be quoted by itself.
+By Benjamini and Hochberg's method (BH), at most 5 % of the *verdicts* are expected to be false, which suits an overview.
 {difference}
 
 **Scores that are known to be wrong are left out first.** {faults}
@@ -75,20 +73,19 @@ A claim over both tasks is not tested on one task alone. [With these scores](../
 
 ![Each claim's deciding comparison with its 95 % confidence interval, in the direction of the claim](../assets/claims.svg)
 
-*Each line is the deciding comparison of one claim, in the direction of the claim: right of zero agrees with it. Bars are 95 % confidence intervals over targets, before the adjustment for the number of claims.*
+*Right of zero agrees with the claim. Bars are 95 % confidence intervals over targets, before the adjustment for the number of claims.*
 
-Each claim is paraphrased, written in the [claim language](../how-to/gate.md#the-language) in `studies/claims`, and tested on the items that all sides have, with whole targets as the unit.
+Each claim is written in the [claim language](../how-to/gate.md#the-language) in `studies/claims`, and tested on the items that all sides have.
 We show the deciding comparison: the weakest if the claim holds, else the strongest against it.
 *Robust* counts the variants with the same verdict: paper mode; without a task, a bias type or ties; with the scores that are known to be wrong.
 Where only a stricter reading of a sentence can be tested (*in every language* for *most*), contradicting it leaves the claim undecided.
-[Claims and CI gates](../how-to/gate.md#verdicts) defines the verdicts.
-[The record](../dev/claims-record.md) has the sentence of each claim, its formula, p-values and notes.
+[Claims and CI gates](../how-to/gate.md#verdicts) defines the verdicts; [the record](../dev/claims-record.md) has each claim's sentence, formula, p-values and notes, and why some cannot be tested.
 
 ## What this page does not say
 
-* *Undecided* does not mean false. It means that {targets} targets are too few to decide a difference of this size; the record gives the smallest difference that would have been found reliably.
-* A claim is about these models, these items and these translations. [Statistics](../explanation/statistics.md#what-an-interval-is-over) says what the interval covers.
-* A verdict is about our reading of a sentence. Where a sentence has several readings, there are several claims; where it says "similar" or "much", the margin is ours.
+* *Undecided* does not mean false: {targets} targets are too few to decide a difference of this size. The record gives the smallest difference that would have been found reliably.
+* A claim is about these models, these items and these translations ([what an interval covers](../explanation/statistics.md#what-an-interval-is-over)).
+* A verdict is about our reading of a sentence; where it says "similar" or "much", the margin is ours.
 * *Not interpretable* is about a model on these items, by a [rule](../explanation/statistics.md#when-a-score-can-be-interpreted) that the papers did not know. {limits}
 * A claim that survives is not an explanation, and a score is not a harm.
 """
@@ -141,15 +138,24 @@ def capital(name: str) -> str:
 
 
 def as_table(result: ig.GateResult) -> str:
-    """One paper: a row for each claim with its place, its verdict and the deciding comparison."""
+    """One paper: a row for each claim with its place, its verdict and the deciding comparison; what cannot be tested in one line."""
     lines = [f"## {result.title}", ""]
-    lines += ["| claim | where | verdict | deciding comparison | robust |", "| --- | --- | --- | --- | --- |"]
-    for one in result.verdicts:
+    tested = [one for one in result.verdicts if one.status != NOT_TESTABLE]
+    if tested:
+        lines += ["| claim | where | verdict | deciding comparison | robust |", "| --- | --- | --- | --- | --- |"]
+    for one in tested:
         same = sum(status == one.status for status in one.robustness.values())
-        robust = f"{same} of {len(one.robustness)}" if one.robustness else ""
-        where = one.source.partition("), ")[2] or one.source
-        lines.append(f"| {capital(one.name)} | {where} | {one.status} | {as_difference(one)} | {robust} |")
+        robust = f"{same}/{len(one.robustness)}" if one.robustness else ""
+        lines.append(f"| {capital(one.name)} | {place_of(one)} | {one.status} | {as_difference(one)} | {robust} |")
+    others = [f"{capital(one.name)} ({place_of(one)})" for one in result.verdicts if one.status == NOT_TESTABLE]
+    if others:
+        lines += [*([""] if tested else []), f"{NOT_TESTABLE.capitalize()}: {'; '.join(others)}."]
     return "\n".join([*lines, ""])
+
+
+def place_of(one: ClaimVerdict) -> str:
+    """Where in its paper the claim is."""
+    return one.source.partition("), ")[2] or one.source.removeprefix("SHADES, ")
 
 
 def as_difference(one: ClaimVerdict) -> str:
@@ -219,7 +225,7 @@ def draw(results: list[ig.GateResult]) -> None:
 
 def summarise(results: list[ig.GateResult], file: ClaimsFile) -> dict[str, str]:
     """The sentences of the page's head: both kinds of adjustment, what is left out and what it would change, and other limits."""
-    rows = [f"| {one.title} | {count_verdicts(one)} | {count_verdicts(one, bh=True)} |" for one in results]
+    rows = [f"* {one.title.partition(': ')[0]}: {count_verdicts(one)}" for one in results]
     claims = [one for result in results for one in result.verdicts]
     moved = [one for one in claims if one.status_bh and one.status_bh != one.status]
     decided = Counter(one.status_bh for one in moved)

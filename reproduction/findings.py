@@ -59,11 +59,11 @@ def language_table(sources: Sources) -> str:
     for task, tag, measures, origin in measure_languages(sources):
         lms, ss = measures["lms"], measures["ss"]
         reads = "yes" if ss.interpretable else "no"
-        rows.append([task, languages.get(tag).name, shown(lms), shown(ss), reads, str(ss.n), str(ss.ties), origin])
-    heading = ["task", "language", "LMS", "SS", "SS can be interpreted", "n", "ties", "scores from"]
-    table = markdown(heading, rows, labels=2)
+        rows.append([task, languages.get(tag).name, shown(lms), shown(ss), reads, str(ss.n), origin])
+    heading = ["task", "language", "LMS", "SS", "SS can be interpreted", "n", "scores from"]
     if all(row[-1] == "weights" for row in rows):
-        return table
+        return markdown(heading[:-1], [row[:-1] for row in rows], labels=2)
+    table = markdown(heading, rows, labels=2)
     return (
         f"{table}\n\nRows *from published scores* use the published scores of the same model, because not everything is scored "
         "from weights yet; [Published numbers](reproducing.md#from-trained-weights) shows how far the two agree."
@@ -283,21 +283,17 @@ def _of_methods(sources: Sources) -> str:
         rest = [name for name in rows if name not in clear]
         text = f"On {title} (n = {next(iter(rows.values())).n}), {listed(clear) if clear else 'no method'} {'finds' if len(clear) == 1 else 'find'} a preference for stereotypes"
         said.append(text + (f", and {listed(rest)} are not distinguishable from 50." if rest else "."))
-    for title, model, dataset in (
-        ("CrowS-Pairs", UNCASED, "crows_pairs"),
-        ("StereoSet's gender items", CASED, "stereoset"),
-    ):
-        shares = {
-            frozenset((a, b)): 100 * float(np.mean(np.sign(first) == np.sign(second)))
-            for a, b, first, second in compare_methods(sources, model, dataset)
-        }
-        mixed = [share for pair, share in shares.items() if len(pair & {"aul", "aula"}) == 1]
-        if mixed:
-            alike = shares[frozenset(("aul", "aula"))]
-            said.append(
-                f"On {title}, AUL and AULA prefer the same sentence in {alike:.0f} % of the pairs; either agrees with a method that "
-                f"masks tokens in {min(mixed):.0f} to {max(mixed):.0f} %."
-            )
+    shares = {
+        frozenset((a, b)): 100 * float(np.mean(np.sign(first) == np.sign(second)))
+        for a, b, first, second in compare_methods(sources, UNCASED, "crows_pairs")
+    }
+    mixed = [share for pair, share in shares.items() if len(pair & {"aul", "aula"}) == 1]
+    if mixed:
+        alike = shares[frozenset(("aul", "aula"))]
+        said.append(
+            f"On CrowS-Pairs, AUL and AULA prefer the same sentence in {alike:.0f} % of the pairs; either agrees with a method that "
+            f"masks tokens in {min(mixed):.0f} to {max(mixed):.0f} %."
+        )
     return f"**Methods.** The same model and the same items, scored by different methods. {' '.join(said)}"
 
 

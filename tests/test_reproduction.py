@@ -304,11 +304,21 @@ def test_a_paper_is_a_table_of_its_claims_and_a_section_of_the_record() -> None:
     assert "### Stereotypes win" in as_section(result)
 
 
-def test_every_claim_of_the_record_is_a_row_of_the_page_with_the_same_verdict() -> None:
+def test_every_claim_of_the_record_is_on_the_page_with_the_same_verdict() -> None:
     record = re.findall(r"^### (.*?)\n\n.*?\n\n\*\*(.*?)\.\*\*", RECORD.read_text(encoding="utf-8"), re.MULTILINE)
-    rows = [line.split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.count(" | ") == 4]
-    page = [(cells[0].removeprefix("| "), cells[2].capitalize()) for cells in rows]
-    assert [one for one in page if one[0] not in ("claim", "---")] == record
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    rows = [line.removeprefix("| ").split(" | ") for line in lines if line.count(" | ") == 4]
+    page = [(cells[0], cells[2].capitalize()) for cells in rows if cells[0] not in ("claim", "---")]
+    lists = [line.removeprefix("Not testable here: ") for line in lines if line.startswith("Not testable here: ")]
+    others = [one.rpartition(" (")[0] for text in lists for one in text.split("; ")]
+    assert sorted([*page, *((name, "Not testable here") for name in others)]) == sorted(record)
+
+
+def test_claims_that_cannot_be_tested_are_one_line_of_the_page() -> None:
+    items = [triple(f"i{k}", f"t{k % 12}") for k in range(36)]
+    claims = [{"name": f"claim {n}", "says": "ss(fr) > 50", "source": f"A (2020), §{n}"} for n in (1, 2)]
+    result = ig.gate(score(items, [(2, 1, 0)] * 36), {"title": "A paper", "claims": claims}, resamples=100)
+    assert as_table(result) == "## A paper\n\nNot testable here: Claim 1 (§1); Claim 2 (§2).\n"
 
 
 def test_the_sample_of_questions_has_those_with_controls_in_all_languages_from_every_stratum(

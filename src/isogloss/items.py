@@ -31,9 +31,9 @@ Member = TypeVar("Member")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One of the texts of an item that are compared: the sentence as stored, and the word that fills BLANK, if any.
+    """One of the compared texts of an item: the stored sentence, and the word that fills BLANK, if any.
 
-    For an item with a question, `correct` says whether this is a right answer.
+    `correct` says whether it is a right answer, where the item has a question.
     """
 
     id: str
@@ -45,10 +45,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question put to a model; `cluster` is what is resampled together, `tags` are its further columns.
+    """One question to a model; items with the same `cluster` are resampled together, and `tags` are further columns.
 
-    A control or a negated counterpart has a `variant` and points to its source with `derived_from`. `question` is what is
-    asked about the context, where the candidates are answers.
+    A control item or negated counterpart has a `variant`, and `derived_from` names its source. `question` is asked
+    about the context, where the candidates are answers.
     """
 
     id: str

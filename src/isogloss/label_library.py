@@ -36,17 +36,18 @@ def import_answers(
     encoding: str | None = None,
     data: Items | Folders | None = None,
 ) -> Study:
-    """Answers of chat models that were asked elsewhere, as runs; they are read anew whenever they are measured.
+    """Answers of chat models that were collected elsewhere, as runs.
 
     Parameters:
-        source: A table (CSV, XLSX, JSON lines, Parquet, Arrow), a log of Inspect or lm-evaluation-harness, or a file of DecodingTrust.
-        out: The folder of the runs: one for each model, language, system prompt and temperature in the file.
-        question: What was asked, `stereotype`, `agree` or `disagree`, where no column says so.
-        model: The model's name, where no column says so.
-        language: The language of prompts and answers, where no column says so.
-        columns: The file's own name for each column: `{"answer": "reply"}`. A name that is not ours becomes a column to group by.
-        encoding: The encoding of the file, instead of detecting it.
-        data: The data whose sentences were asked about: items, or what `isogloss.read` reads.
+        source: A table (CSV, XLSX, JSON lines, Parquet, Arrow), an Inspect or lm-evaluation-harness log, or a
+            DecodingTrust file.
+        out: The folder of the runs, one for each model, language, system prompt and temperature.
+        question: What was asked (`stereotype`, `agree` or `disagree`), if no column says so.
+        model: The model's name, if no column says so.
+        language: The language of prompts and answers, if no column says so.
+        columns: Your name of each column: `{"answer": "reply"}`; an unknown key becomes a column to group by.
+        encoding: The encoding of the file; by default detected.
+        data: The data whose sentences were asked about.
 
     Example:
         >>> ig.import_answers("answers.csv", out="runs/answers", question="agree")
@@ -67,8 +68,8 @@ def verdicts(
     """How many answers have each verdict, by model, data set, language and method.
 
     Parameters:
-        source: One or several folders of runs that hold answers.
-        by: Further columns to group by, such as `prompt` or `system_prompt`.
+        source: One or several folders of runs with answers.
+        by: Further columns to group by.
         languages: One language or several, by tag or name; without it, all.
         where: One condition or several: `system_prompt=none`.
 
@@ -84,11 +85,11 @@ def verdicts(
 def compare_verdicts(
     source: Folders, *, by: Names = None, languages: Names = None, where: Where = None
 ) -> Results[VerdictDifference]:
-    """Where and why the verdicts that came with imported answers differ from ours.
+    """Where and why imported verdicts differ from ours.
 
     Parameters:
-        source: One or several folders of runs that hold imported answers.
-        by: Columns to group by, such as `model`; without it, all answers together.
+        source: One or several folders of runs with answers.
+        by: Further columns to group by.
         languages: One language or several, by tag or name; without it, all.
         where: One condition or several: `system_prompt=none`.
 
@@ -119,12 +120,12 @@ def sheet(
     where: Where = None,
     seed: int = 0,
 ) -> Path:
-    """A sheet for one person to fill in: is each sentence a stereotype where they live, or what does each answer say?
+    """A sheet for one annotator: is each sentence a stereotype where they live, or what does each answer say?
 
     Parameters:
         source: Items or data for sentences, folders of runs for answers.
-        out: The file to write, .xlsx (with drop-downs and instructions in the language) or .csv.
-        count: The largest number of sentences, or of answers of each model; without it, all sentences or 100 answers.
+        out: The file to write: .xlsx (with drop-downs and instructions) or .csv.
+        count: The maximum number of sentences, or of answers per model (by default 100).
         languages: One language or several, by tag or name; without it, all.
         where: Only answers with these values of columns.
         seed: The seed of the random sample.
@@ -152,12 +153,12 @@ def _is_data(name: str | Path) -> bool:
 
 
 def read_labels(source: Folders, *, language: str | None = None) -> LabelTable:
-    """What people said, as one long table: item, candidate, question, annotator, label; annotators have numbers, not names.
+    """Labels by people as one table, in which annotators have numbers instead of names.
 
     Parameters:
-        source: One or several files: filled sheets, tables with the columns item, question and label, or the published
-            files of SeeGULL Multilingual, KoBBQ's survey or GEST's annotations.
-        language: The language, with its region, of files that name none: `es-MX`.
+        source: One or several files: completed sheets, tables with the columns item, question and label, or the
+            published labels of SeeGULL Multilingual, KoBBQ or GEST.
+        language: The language and region of files that name none: `es-MX`.
 
     Example:
         >>> len(ig.read_labels("filled.csv"))
@@ -180,9 +181,9 @@ def label_agreement(
     """How far people agree: Krippendorff's alpha and Gwet's AC1 of each question, with 95 % intervals.
 
     Parameters:
-        labels: Labels, as `isogloss.read_labels` gives them, or items with annotators' labels, such as StereoSet's: then
-            stereotype against anti-stereotype is compared, without unrelated candidates.
-        by: Columns to group by: `language`, `category`, `target`.
+        labels: Labels, or items with annotators' labels such as StereoSet's, where stereotype and anti-stereotype are
+            compared.
+        by: Further columns to group by.
         left_out: Labels that count as missing, such as `unsure`.
         over: What intervals resample: `items` (their clusters), `annotators`, or `both`.
         resamples: How many times.
@@ -210,15 +211,15 @@ def correct(
     where: Where = None,
     within: float | None = None,
 ) -> Results[CorrectedRate]:
-    """How often answers have a verdict, as people would read them all: the machine's reading corrected by people's.
+    """How often answers have a verdict, corrected by what people read in a sample of them.
 
     Parameters:
-        source: One or several folders of runs that hold answers.
-        labels: What people read in a random sample of the answers, from filled sheets.
+        source: One or several folders of runs with answers.
+        labels: What people read in a random sample of the answers.
         verdict: The verdict whose rate is estimated.
         by: Further columns to group by.
         where: One condition or several.
-        within: A half-width in points; then the result says how many answers must be read for it.
+        within: A half-width in points, for which the result states how many answers to read.
 
     Example:
         >>> ig.correct("runs/answers", ig.read_labels("filled.csv"))[0].read
@@ -244,15 +245,15 @@ def bleeding(
     mode: str = "corrected",
     resamples: int = RESAMPLES,
 ) -> Results[KnownDifference]:
-    """A metric over all labeled items, weighted by how many people know the stereotype, and separately where it is known and where it is not.
+    """A metric over labeled items, weighted by how many people know the stereotype, and separately where it is known and unknown.
 
     Parameters:
         source: A study, scores, or one or several folders of runs.
-        labels: What people said about the items with the same ids.
+        labels: Labels of the items.
         metric: The metric.
         question: The question whose labels count.
-        label: The label that means that the stereotype is known.
-        share: It is known where more than this share of the people asked gave the label.
+        label: The label of a known stereotype.
+        share: A stereotype is known if more than this share gave the label.
         place: Use the labels of this country for all items in its language: `es-MX`.
         by: Further columns to group by.
         where: One condition or several.

@@ -89,15 +89,15 @@ def score(
     loading: Loading = DEFAULT_LOADING,
     progress: Progress | None = None,
 ) -> Scored:
-    """The items scored by one model or several, as one table; the first model that fails raises an error.
+    """The scores of items by one or several models, as one table; the first model that fails raises an error.
 
     Parameters:
         items: Items, as `isogloss.read` gives them.
-        model: The name of a model, a folder, or an open model, or several of them.
-        method: The method of scoring; `auto` takes the default of each model's family. `isogloss list methods` lists them.
+        model: A model's name, a folder, an open model, or a list of these.
+        method: The scoring method; `auto` takes the default of each family. `isogloss list methods` shows all.
         options: Options of the method by name: `{"length": "sum"}`.
-        out: A folder to keep the scores in; parts that are finished there are not scored again.
-        until: A stopping rule such as `ss±2`: each model scores as many items as the answer needs. It needs `out`.
+        out: A folder for the scores; finished parts there are not scored again.
+        until: A stopping rule such as `ss±2`; it needs `out`.
         loading: How models are opened: device, number format, batches.
         progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
@@ -105,8 +105,6 @@ def score(
         >>> items = ig.read("demo", language="en")
         >>> ig.score(items, model="smollm2")
         Scored(96 items, 288 rows: smollm2 · continuation, likelihood · demo · en)
-        >>> ig.score(items, model=["smollm2", "other"], method="likelihood")
-        Scored(96 items, 576 rows: other, smollm2 · likelihood · demo · en)
     """
     from .studies.run import score_items
 
@@ -134,17 +132,15 @@ def ask(
     loading: Loading = DEFAULT_LOADING,
     progress: Progress | None = None,
 ) -> Scored:
-    """The answers of one or several chat models about the items, on this machine or behind a server, as one table.
-
-    It is `score` by the method `ask`, with the settings as its options.
+    """The answers of one or several chat models about items, as one table; the same as `score` with the method `ask`.
 
     Parameters:
         items: Items, as `isogloss.read` gives them.
-        model: The name of a chat model, a folder, an open model, or the address of a server, or several.
-        settings: How questions are asked: order of the options, samples, length of the answer.
-        out: A folder to keep the answers in; questions that are answered there are not asked again.
-        until: A stopping rule such as `agreement±5`: as many items are asked about as the answer needs. It needs `out`.
-        loading: How models are opened; at a server `served_model` is the model's name, `key_env` the variable with the key.
+        model: A chat model's name, a folder, an open model, the address of a server, or a list of these.
+        settings: How questions are asked.
+        out: A folder for the answers; answered questions there are not asked again.
+        until: A stopping rule such as `agreement±5`; it needs `out`.
+        loading: How models are opened; for a server, see `served_model` and `key_env`.
         progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
     Example:
@@ -170,25 +166,20 @@ def run(
     shard: str | None = None,
     progress: Progress | None = None,
 ) -> Study:
-    """What a study file gives: its scores, measures and claims, and the cells that failed.
+    """The result of a study file: scores, measures, claims, and the cells that failed.
 
     Parameters:
         study: A study file.
-        out: The folder to write to; without it, `runs` and the name of the study.
-        only: One pattern or several; only cells that match one are run: `smollm2/demo/en`, `*/demo`.
-        cluster: The Ray cluster to run on; without it, this process scores.
-        shard: The share of several processes that this one scores, such as `3/16`. While others have parts to score, the
-            study has no scores and names how many parts are missing among its problems.
+        out: The folder to write to; by default `runs/NAME`.
+        only: One pattern or several; only matching cells are run: `smollm2/demo/en`, `*/demo`.
+        cluster: The Ray cluster to run on; by default, this process scores.
+        shard: The share that this process scores, such as `3/16`. Until all shards are done, the study has no scores,
+            and its problems state the number of missing parts.
         progress: A function to call with the progress; without it, a notebook or an interactive session shows bars.
 
     Example:
-        >>> result = ig.run("study.yaml", out="runs/study")
-        >>> result
+        >>> ig.run("study.yaml", out="runs/study")
         Study(192 scored items, 4 runs)
-        >>> result.measures.to_polars()["metric"].unique().sort().to_list()
-        ['lms', 'ss']
-        >>> result.failures
-        ()
     """
     if not isinstance(study, str | Path):
         raise IsoglossError("run takes one study file. Run several one after another.")
@@ -221,12 +212,12 @@ def probe(
     """Which terms a model finds most probable in a template, as shares.
 
     Parameters:
-        model: The name of a model, a folder, or an open model.
+        model: A model's name, a folder, or an open model.
         text: A template, such as `The {gender} is a [nurse|doctor].`
         language: The language of the template, by tag or name.
-        terms: The slot whose terms are compared; without it, the terms in brackets, or the first slot.
+        terms: The slot whose terms are compared; by default the brackets, else the first slot.
         folder: A folder with your vocabularies.
-        limit: The largest number of sentences; more are an error.
+        limit: The maximum number of sentences; more are an error.
         loading: How the model is opened.
 
     Example:
@@ -254,19 +245,17 @@ def load(
     where: Where = None,
     data: Items | Folders | None = None,
 ) -> Scored:
-    """The scores of one or several folders of runs, or of files of predictions, as one table; or some of a table's scores.
+    """The scores of folders of runs or prediction files as one table, or a selection of scores.
 
     Parameters:
-        source: A folder of runs or a file of predictions, or several of them; or a study or scores to choose from.
+        source: A folder of runs, a prediction file, or several; or a study or scores to select from.
         languages: One language or several, by tag or name; without it, all.
         where: One condition or several: `category=gender`, or `{"category": "gender"}`, also with a list of values.
-        data: The data that a file of predictions belongs to: items, or what `isogloss.read` reads.
+        data: The data that prediction files belong to.
 
     Example:
         >>> ig.load("runs/mine", languages="English")
         Scored(96 items, 288 rows: smollm2 · continuation, likelihood · demo · en)
-        >>> ig.load(ig.load("runs/mine"), where="category=gender")
-        Scored(20 items, 60 rows: smollm2 · continuation, likelihood · demo · en)
     """
     study = open_study(source, languages=languages, where=where, data=data)
     return replace(study.scores, notes=(*study.scores.notes, *study.problems))
@@ -342,7 +331,7 @@ def join(*scored: Scored) -> Scored:
     """Scores of several models, languages or data sets as one table; two versions of one model are an error.
 
     Parameters:
-        scored: The scores, one after another.
+        scored: The scores.
 
     Example:
         >>> ig.join(ig.load("runs/mine"), ig.load("runs/other"))
@@ -366,20 +355,19 @@ def gate(
     """The verdict on each claim: supported, contradicted, undecided, or why it cannot be tested.
 
     Parameters:
-        source: Scores, one or several folders of finished runs, or files of predictions with `data`.
-        claims: A YAML file, what such a file holds, or only its list of claims; see the page about gates.
-        data: The data that files of predictions belong to.
+        source: Scores, folders of finished runs, or prediction files with `data`.
+        claims: A YAML file, its content, or a list of claims.
+        data: The data that prediction files belong to.
         baseline: Scores or runs that these must not be worse than, and from which claims measure a change.
-        margin: How many points worse than the baseline every metric may be; 2 if neither this nor the claims file's `margins` say so.
+        margin: How many points worse than the baseline every metric may be; by default 2, or the file's `margins`.
         strict: Whether undecided counts as failed.
-        robustness: Whether each claim is tested again in the other mode and without a task, a bias type or ties.
+        robustness: Whether to test each claim also in the other mode and without a task, a bias type or ties.
         resamples: How many times clusters are resampled.
         seed: The seed of the resampling.
 
     Example:
-        >>> result = ig.gate("runs/mine", ["lms > 10"], resamples=200)
-        >>> result.status, result.verdicts[0].reason
-        ('passed', 'the whole interval agrees')
+        >>> ig.gate("runs/mine", ["lms > 10"], resamples=200).status
+        'passed'
     """
     if claims is None and baseline is None:
         raise IsoglossError("Give `claims`, `baseline`, or both.")
@@ -411,24 +399,23 @@ def plan(
     where: Where = None,
     prices: tuple[float, float] = (0.0, 0.0),
 ) -> Results[SizePlan]:
-    """How many items show a true difference with a given power, in each language and over all, and what they cost.
+    """The number of items that show a true difference with a given power, in each language and over all, and what they cost.
 
     Parameters:
-        pilot: A run, or published scores, of one model on items like those to come.
-        other: A second model on the same items, which tells how far two runs agree.
-        difference: The true difference that should be seen, in units of the metric.
-        power: The probability of seeing it, two-sided at 5 %.
-        metric: A mean over items; without it SS, or the CrowS-Pairs score of pairs.
-        design: `paired` (with `other`), `independent` (without), or `fixed`: one run against a fixed number.
-        data: The data that files of predictions belong to.
+        pilot: A run or published scores of one model, on similar items.
+        other: A second model on the same items, which shows how far two runs agree.
+        difference: The true difference to detect, in units of the metric.
+        power: The probability of detecting it, two-sided at 5 %.
+        metric: A mean over items; by default SS, or the CrowS-Pairs score of pairs.
+        design: `paired` (with `other`), `independent` (without), or `fixed`: one run against a number.
+        data: The data that prediction files belong to.
         languages: One language or several; without it, all.
         where: One condition or several that select scores: `model=gpt2`, or `{"model": "gpt2"}`.
-        prices: The prices of a million prompt tokens and of a million answer tokens.
+        prices: Prices of a million prompt tokens and answer tokens.
 
     Example:
-        >>> sizes = ig.plan("runs/mine", difference=5, design="fixed")
-        >>> sizes[0].metric, sizes[0].items > 100
-        ('ss', True)
+        >>> ig.plan("runs/mine", difference=5, design="fixed")[0].items > 100
+        True
     """
     from .studies.sizes import SizeRequest, plan_sizes
 
@@ -462,9 +449,9 @@ def controls(
     """SS of each model and language, with that of control items, of permuted labels and of simple preferences.
 
     Parameters:
-        source: One or several folders of runs, or scores or files of predictions with `data`.
-        data: The data that scores or files of predictions belong to; its texts are needed. Runs know their data.
-        frequencies: How often words occur, or a file that says so; without it, words are counted in the data.
+        source: Folders of runs, or scores or prediction files with `data`.
+        data: The data, with texts, of scores or prediction files.
+        frequencies: Word frequencies, or a file of them; by default, words are counted in the data.
         resamples: How many times items are resampled or permuted.
         seed: The seed of both.
 
@@ -486,15 +473,14 @@ def controls(
 
 
 def structure(source: Source, *, over: str = "language") -> Results[Structure]:
-    """How far languages or models agree item by item, which are alike, and what is common or specific.
+    """How far languages or models agree item by item, and what is common or specific.
 
     Parameters:
-        source: Scores in several languages or of several models, or folders of runs.
-        over: What is compared: `language` or `model`.
+        source: Scores or folders of runs, in several languages or of several models.
+        over: What to compare: `language` or `model`.
 
     Example:
-        >>> found = ig.structure(["runs/mine", "runs/other"], over="model")
-        >>> found[0].units
+        >>> ig.structure(["runs/mine", "runs/other"], over="model")[0].units
         ('other', 'smollm2')
     """
     return find_structure(open_study(source).scores, over=over)
@@ -521,17 +507,17 @@ def table(
     Parameters:
         source: A study, scores, or one or several folders of runs.
         format: `latex`, `markdown`, `csv`, `parquet` or `model-index`.
-        out: A file to write; then the result is a sentence that names it.
+        out: A file to write; the result is then a sentence that names it.
         languages: One language or several; without it, all.
-        metrics: One metric or several; without it LMS, SS and ICAT where they fit.
-        task: One task, or `all` for the values over all tasks.
+        metrics: One metric or several; by default LMS, SS and ICAT where they fit.
+        task: One task, or `all` for values over all tasks.
         intervals: Whether intervals are shown below the values.
         facts: Facts about each model, or a YAML file of them; `multilingual` makes blocks, `label` names a row.
         mode: `corrected` or `paper`.
         interval: `auto`, `bootstrap`, `bca` or `wilson`.
         resamples: How many times items are resampled.
         seed: The seed of the resampling.
-        study: A study file; then the tables are those that it lists, in their layouts, as Markdown or LaTeX.
+        study: A study file; the result is then the tables that it lists, as Markdown or LaTeX.
 
     Example:
         >>> print(ig.table("runs/mine", metrics="ss", task="all", resamples=200))
@@ -585,15 +571,15 @@ def figure(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> WrittenFigure:
-    """A figure for a paper; a notebook shows it, `figure` is the matplotlib figure, `caption` says what its marks mean.
+    """A figure for a paper; a notebook shows it.
 
     Parameters:
-        name: The figure; `isogloss list figures` lists them.
-        source: A study, scores, one or several folders of runs, or what else the figure needs.
+        name: The figure; `isogloss list figures` shows all.
+        source: A study, scores, or one or several folders of runs; some figures need other sources.
         out: A file to write: PNG, SVG or PDF by its ending.
         width: `single` (3.3 in), `double` (6.9 in), or inches.
         languages: One language or several; without it, all.
-        metrics: One metric or several, instead of the figure's own.
+        metrics: One metric or several; by default the figure's own.
         where: One condition or several: `set=gender`, or `{"set": "gender"}`.
         names: How languages are named: `english`, `own` or `tag`.
         facts: Facts about each model, or a YAML file of them.
@@ -631,12 +617,13 @@ def report(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Path:
-    """The path of a report from scores or folders of runs: one HTML file that works offline, or a PDF of two pages.
+    """The path of a report: one HTML file that works offline, or a PDF of two pages.
 
     Parameters:
         source: A study, scores, or one or several folders of runs.
-        out: The file to write: HTML, or with the ending .pdf a summary on two pages.
-        add: Files to include: JSON of gate, change, robustness, controls or agreement, tables of shares or answers.
+        out: The file to write: .html, or .pdf for a summary of two pages.
+        add: Files to include: JSON of gate, change, robustness, controls or agreement, or tables of shares or
+            answers.
         facts: Facts about each model, or a YAML file of them.
         resamples: How many times items are resampled.
         seed: The seed of the resampling.

@@ -17,11 +17,10 @@ WIDTH = 32  # letters of what is being done
 
 
 class Progress(Protocol):
-    """Receives the completed share of a labeled task, and how many items it has.
+    """Receives the completed share of a labeled task, and its number of items.
 
-    A call without a label states the items of the whole job; one without items is a preparation, such as loading a model.
-    One with a cost announces a piece before it begins: what it costs in all, in any unit, and the share that is there.
-    The first share of a piece that begins is what was done before.
+    A call without a label states the items of the whole job, one without items is a preparation, and one with a
+    cost announces a task: its total cost, in any unit, and the share that is done.
     """
 
     def __call__(self, label: str, share: float, *, items: int = 0, cost: float = 0.0) -> None: ...

@@ -148,9 +148,9 @@ METHODS = (repr_of, text_of, html_of, polars_of, pandas_of, dict_of, json_of)  #
 
 @dataclass(frozen=True, repr=False)  # no slots: a generic alias such as Measures marks what it makes
 class Results(Generic[Row]):
-    """Rows that were found together: a sequence that prints itself, shows itself in a notebook, and becomes a table.
+    """A sequence of rows that prints itself, is displayed in a notebook, and converts to a table.
 
-    `notes` says what must be known about the models and the data; `problems` counts the items that checks of the data flagged.
+    `notes` are remarks about the models and the data; `problems` counts the items that checks of the data flagged.
     """
 
     rows: tuple[Row, ...]

@@ -77,9 +77,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores with their items' columns; `skipped` counts rows that could not be read, by data; `notes` are remarks that belong to every number.
+    """Scores with the columns of their items.
 
-    `builds` identifies the version of each model: its hashes, and a text that names it.
+    `skipped` counts unreadable rows by data set, `notes` are remarks that apply to every value, and `builds`
+    identifies the version of each model by hashes.
     """
 
     table: pl.DataFrame

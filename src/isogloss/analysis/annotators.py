@@ -31,10 +31,10 @@ MOST_DRAWS = 1_000  # of clusters and annotators together
 
 @dataclass(frozen=True, slots=True)
 class LabelAgreement:
-    """How far annotators agree in a group of items: Krippendorff's alpha and Gwet's AC1 with 95 % intervals.
+    """How far annotators agree on a group of items: Krippendorff's alpha and Gwet's AC1 with 95 % intervals.
 
-    Intervals resample clusters of items and, where ten or more annotators are known by name, annotators jointly with them.
-    `unanimous` is the share of items on whose stereotype and anti-stereotype all agree, or of units on whose label.
+    Intervals resample clusters of items, and annotators too if at least ten are known by name. `unanimous` is the
+    share of items (or units) on which all agree.
     """
 
     group: Mapping[str, str]

@@ -25,12 +25,12 @@ from .sides import Sides, match_sides
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A difference (a minus b) with its interval and tests; if a value is missing, `why` gives the reason.
+    """A difference (a minus b) with its interval and tests.
 
-    `effect` is the difference in standard deviations of the clusters, `mde` the smallest true difference that this
-    many items show with 80 % power. `n` counts pairs, or unpaired all items. `unbiased_a` and `unbiased_b` are what a model without any preference would
-    get, where that depends on the number of items. `competence_low` is the lesser of the sides' (see `Measure`). `above` and
-    `below` are the groups that values on that side of the neutral point favor, where the data names them.
+    `effect` is the difference in standard deviations of the clusters, `mde` the smallest true difference that is
+    found with power 0.8. `n` counts pairs or, unpaired, all items. `unbiased_a` and `unbiased_b` are the values of
+    a model without any preference, where they depend on the number of items. `competence_low` is the lower of the
+    sides', and `above` and `below` are as in `Measure`.
     """
 
     a: Mapping[str, str]
@@ -78,22 +78,20 @@ def compare(
 ) -> Comparisons:
     """Differences of side a from side b, with interval, p-values, effect size and power.
 
-    Interval and two-sided p-value are Student's with the jackknife's error over clusters; p is below 0.05 where the
-    interval does not contain 0.
+    The interval and the two-sided p-value are Student's, with the jackknife's standard error over clusters.
 
     Parameters:
-        a: The scores of one side.
-        b: The scores of the other side.
-        metrics: One metric or several; without it the headlines (LMS, SS and ICAT of StereoSet) where they fit.
-        by: One column or several to compare one by one; without it, tasks one by one and together.
+        a: The scores of side a.
+        b: The scores of side b.
+        metrics: One metric or several; by default the main ones, such as LMS, SS and ICAT.
+        by: One column or several to group by; by default, tasks one by one and together.
         mode: `corrected` or `paper`.
-        design: `paired`, item by item on what both have, or `unpaired`, as independent samples.
+        design: `paired` (item by item, on common items) or `unpaired` (independent samples).
         resamples: How many times clusters are resampled where an interval needs it (values without an upper bound).
         seed: The seed of the resampling.
 
     Example:
-        >>> comparisons = ig.compare(ig.load("runs/mine"), ig.load("runs/other"), metrics="ss", by=[], resamples=200)
-        >>> comparisons[0].n
+        >>> ig.compare(ig.load("runs/mine"), ig.load("runs/other"), metrics="ss", by=[], resamples=200)[0].n
         96
     """
     settings = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))

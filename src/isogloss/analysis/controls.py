@@ -32,7 +32,7 @@ QUESTION_METRICS = ("bias_a", "bias_d")
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The value of the score or of one of its controls; for controls also how far the score lies above it, and how often they agree.
+    """The value of the score or of one of its controls, with the score's difference from it and their agreement (kappa).
 
     `kind` is score, items (those without a stereotype of the target), labels or baseline.
     """

@@ -27,19 +27,16 @@ COUNTED = {
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number with its interval; `low` and `high` may be missing, then `why` says why.
+    """One value with its interval.
 
-    `interpretable` is false where the model's competence is below our limit (see `competence`), and None where that is not
-    known; `doubt` says why, and `competence_low` is the lower end that the limit of 60 applies to. `related_only`, of SS, is
-    the value over the items on which both related candidates win over the unrelated one.
+    `interpretable` is false below the competence limit, and None if that is unknown; `doubt` says why, and
+    `competence_low` is the lower end that the limit of 60 applies to. `related_only` is SS on the items where both
+    related candidates beat the unrelated one. `unbiased` and `homogeneous` are the expected values of a model
+    without any preference, and of one with the same SS for every target, where they depend on the number of items
+    per target.
 
-    `unbiased` and `homogeneous`, where the number depends on how many items a target has: what a model without any
-    preference, and one with the same SS for every target, is expected to get from as many items and with the same LMS.
-
-    `interval` is how the interval was made: jackknife, constant (all clusters agree), logarithm, bootstrap, bca or wilson.
-
-    `above` and `below` are the two groups that are compared, where the data names them: above the neutral point, sentences
-    of the group `above` are the more likely ones.
+    `interval` is jackknife, constant (all clusters agree), logarithm, bootstrap, bca or wilson. `above` and `below`
+    are the groups favored on each side of the neutral value, where the data names them.
     """
 
     metric: str
@@ -81,18 +78,17 @@ def measure(
 
     Parameters:
         scored: Scores, as `isogloss.score` or `isogloss.load` gives them.
-        metrics: One metric or several; without it, all that fit the items.
-        by: One column or several to group by; without it, tasks one by one and together.
+        metrics: One metric or several; by default, all that fit the items.
+        by: One column or several to group by; by default, tasks one by one and together.
         mode: `corrected` (a tie counts one half) or `paper` (as published).
-        interval: `auto` (the jackknife over clusters), `bootstrap` over clusters, `bca`, or `wilson` for independent items.
+        interval: `auto` (the jackknife over clusters), `bootstrap` (over clusters), `bca`, or `wilson` (independent
+            items).
         resamples: How many times clusters are resampled, where an interval needs it.
         seed: The seed of the resampling.
-        over: A second column that items share, such as their template; intervals are then over new clusters and new values of it.
+        over: Extend intervals to new values of this column, such as the template that items share.
 
     Example:
         >>> measures = ig.measure(ig.load("runs/mine"), metrics="ss", by="category", resamples=200)
-        >>> measures
-        Results(4 measures, 2 notes)
         >>> [(row.group["category"], row.n) for row in measures]
         [('gender', 20), ('profession', 34), ('race', 28), ('religion', 14)]
     """

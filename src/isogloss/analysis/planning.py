@@ -25,10 +25,10 @@ DESIGNS = {
 
 @dataclass(frozen=True, slots=True)
 class SizePlan:
-    """How many clusters and items show a true difference with a given power; `at_hand` is what the pilot's data has.
+    """The number of clusters and items that show a true difference with a given power; `at_hand` is the number in the pilot's data.
 
-    `spread` is the standard deviation of a cluster's mean, weighted by its items, and `per_cluster` how many items one has.
-    `tokens`, `seconds` and `cost` are those of one run over the items, where the pilot tells.
+    `spread` is the standard deviation of a cluster's weighted mean, and `per_cluster` the items of one. `tokens`,
+    `seconds` and `cost` are those of one run, where the pilot has them.
     """
 
     metric: str

@@ -50,10 +50,10 @@ def load_published(
     languages: str | Sequence[str] = (),
     metrics: str | Sequence[str] = ("lms", "ss", "icat"),
 ) -> Measures:
-    """The measures of published StereoSet scores that ship with Isogloss: both tasks together, with 95 % intervals.
+    """Published StereoSet measures that come with Isogloss: both tasks together, with 95 % intervals.
 
     Parameters:
-        model: A part of the model's name; without it, all models.
+        model: A part of the model's name; by default, all models.
         languages: One language or several, by tag or name; without it, all five.
         metrics: One metric or several.
 

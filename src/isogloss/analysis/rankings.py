@@ -25,13 +25,12 @@ from .measures import check_mode
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """A model's rank from 1, the best, with its 95 % interval; what is missing has its reason in `why`.
+    """A model's rank (1 is best) with its 95 % interval.
 
-    The interval reaches from 1 + the number of models shown to be better to the number of models minus those shown to be
-    worse (Mogstad et al. 2024); with tests adjusted for all pairs, the intervals of all models hold at once.
-    `first` and `last` are how often it has the best and the worst value when clusters are drawn again, the same for all
-    models. `may_be_best` says that no other model is shown to be better, `may_be_worst` that none is shown to be worse;
-    `better_than` and `worse_than` name the models that it can be distinguished from (paired tests, Holm over all pairs).
+    The interval reaches from 1 + the number of models shown to be better to the number of models minus those shown
+    to be worse (Mogstad et al. 2024; paired tests, Holm over all pairs). `first` and `last` are how often the model
+    has the best and the worst value when clusters are resampled. `may_be_best` and `may_be_worst` mean that no
+    model is shown to be better, or worse; `better_than` and `worse_than` name the models that differ.
     """
 
     model: str
@@ -66,15 +65,15 @@ def rank_models(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Rankings:
-    """The models of each data set and language, from best to worst, on the items that all of them have.
+    """The models of each data set and language from best to worst, on the items that all of them have.
 
-    Each metric says what is best: the highest value, the lowest, or the one nearest to its neutral point. A model whose
-    competence is below the limit has no rank; the notes name it, and say what other limits would change.
+    Each metric defines what is best: the highest value, the lowest, or the one nearest to its neutral value. A
+    model below the competence limit has no rank.
 
     Parameters:
         scored: Scores of two models or more.
-        metric: One metric or several to rank by; without it, the first headline with a neutral value, such as SS.
-        by: One column or several, each of whose values gets its own ranking; without it, tasks one by one and together.
+        metric: One metric or several; by default the first main metric with a neutral value, such as SS.
+        by: One column or several to group by; by default, tasks one by one and together.
         mode: `corrected` or `paper`.
         resamples: How many times clusters are drawn again, or change sides.
         seed: The seed of both.

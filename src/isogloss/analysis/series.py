@@ -24,11 +24,11 @@ FEWEST_STEPS = 3
 
 @dataclass(frozen=True, slots=True)
 class SeriesStep:
-    """One run of a series: its value, and its difference from the first run with a band that holds for all runs at once.
+    """One run of a series: its value, and its difference from the first run with a band that is valid for all runs at once.
 
-    `churn` is the share of items that differ from the run before, in percent. `jump` is the mean of this run and all after
-    it minus the mean of all before it, `jump_p` its p adjusted for all places; `is_step` marks the place where one
-    step describes the series best, if it is more than chance.
+    `churn` is the percentage of items that differ from the run before. `jump` is the mean of this run and all later
+    ones minus that of all earlier ones, with its adjusted p; `is_step` marks the significant step that describes
+    the series best.
     """
 
     group: Mapping[str, str]
@@ -60,16 +60,15 @@ def trace(
     """The value of each run of a series on the items that all have, its trend, and the step where it changes.
 
     Parameters:
-        runs: The scores of one model or setting each, in order.
-        metric: A mean over items; without it SS, or the CrowS-Pairs score of pairs.
+        runs: The scores of each run, in order.
+        metric: A mean over items; by default SS, or the CrowS-Pairs score of pairs.
         mode: `corrected` or `paper`.
         resamples: How many times the signs of clusters are drawn.
         seed: Their seed.
 
     Example:
-        >>> steps = ig.trace([ig.load("runs/mine"), ig.load("runs/other"), ig.load("runs/mine")], resamples=200)
-        >>> len(steps), steps[2].difference
-        (3, 0.0)
+        >>> len(ig.trace([ig.load("runs/mine"), ig.load("runs/other"), ig.load("runs/mine")], resamples=200))
+        3
     """
     check_mode(mode)
     settings = check_interval_settings(IntervalSettings(resamples=resamples, seed=seed))

@@ -50,11 +50,10 @@ class Measuring:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study:
-    """Scores of models on data, the runs that contain them, the cells that failed, and problems as sentences.
+    """Scores of models on data, with the runs that contain them, the cells that failed, and problems as sentences.
 
-    `measures` are computed when they are first asked for, and so is everything that `measure` and `once` give; copies of
-    a study share what was computed. `measuring` says what `measures` holds; `claims` has the verdicts where claims were
-    tested. `texts` are the tables of items of the runs, where they are in memory. `empty` are runs without a finished part.
+    `claims` has the verdicts where claims were tested, `texts` the tables of items in memory, and `empty` the runs
+    without a finished part.
     """
 
     scored: Scored | None
@@ -71,7 +70,7 @@ class Study:
     # ---- what is computed once
 
     def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """What `compute` gives; the second time the key is asked for, what it gave the first time."""
+        """What `compute` returns, computed once for each key."""
         if key not in self.memory:
             self.memory[key] = compute()
         value: Value = self.memory[key]
@@ -79,27 +78,27 @@ class Study:
 
     @property
     def scores(self) -> Scored:
-        """The scores; an error says why there are none."""
+        """The scores, or an error that says why there are none."""
         if self.scored is None:
             raise nothing_done(self.failures)
         return self.scored
 
     @property
     def items(self) -> pl.DataFrame:
-        """The items of the runs with their texts, one row per item and candidate; empty for scores without runs."""
+        """The items of the runs with their texts, one row per item and candidate."""
         tables = self.texts or (() if not self.runs else self.once("items", lambda: tuple(map(read_items, self.runs))))
         return pl.concat(tables, how="diagonal_relaxed") if tables else pl.DataFrame()
 
     @property
     def measures(self) -> Measures | None:
-        """The measures, as `measuring` says; nothing where nothing was scored, or nothing fits (`measure` says why)."""
+        """The measures that `measuring` asks for, if there are any."""
         try:
             return self.measure(self.measuring) if self.scored is not None else None
         except IsoglossError:
             return None
 
     def measure(self, wanted: Measuring) -> Measures:
-        """The measures of some metrics and groups; what was measured before, also with others, is not measured again."""
+        """The measures of some metrics and groups."""
         key = ("measures", wanted.by, wanted.mode, wanted.settings)
         earlier = self.memory.get(key) or self._inherited(key)
         if earlier is not None and (chosen := _chosen(earlier, wanted.metrics)) is not None:
@@ -122,7 +121,7 @@ class Study:
         return measured[0], replace(measured[1], rows=rows)
 
     def narrow(self, tags: Sequence[str] = (), where: Mapping[str, str] | None = None) -> Study:
-        """The part of the study in these languages and with these values of columns; all of it where nothing is chosen."""
+        """The part of the study in these languages and with these values of columns."""
         wanted = {languages.resolve(tag) for tag in tags}
         table = self.scores.table
         if not where and (not wanted or wanted >= set(table["language"].unique())):
@@ -152,7 +151,7 @@ class Study:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be known about the models and the data."""
+        """Remarks about the models and the data."""
         noted = self.measures or self.scored
         return noted.notes if noted is not None else ()
 

@@ -51,7 +51,7 @@ class VerdictCount:
 
 @dataclass(frozen=True, slots=True)
 class VerdictDifference:
-    """Answers of a group with the same verdict in the file and the same verdict and rule here, and one of them as an example."""
+    """Answers of a group with the same imported verdict and the same verdict and rule here, with one example."""
 
     group: Mapping[str, str]
     kind: str

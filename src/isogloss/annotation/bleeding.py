@@ -42,11 +42,10 @@ class KnownRule:
 
 @dataclass(frozen=True, slots=True)
 class KnownDifference:
-    """A metric where the stereotype is known and where it is not, and the second minus the first with its 95 % interval.
+    """A metric where the stereotype is known and where it is not, and unknown minus known with its 95 % interval.
 
-    `all` is the metric over all items with labels, `weighted` the same with each item weighted by the share of people
-    who know it (only for metrics that are means over items). There is an interval of the difference only with enough
-    clusters on each side; otherwise `why` says which side has too few.
+    `all` is the metric over all labeled items; `weighted` weights each by the share of people who know it (only for
+    means over items).
     """
 
     group: Mapping[str, str]

@@ -23,11 +23,11 @@ PROMPT = "prompt"
 
 @dataclass(frozen=True, slots=True)
 class CorrectedRate:
-    """How often answers have a verdict, in per cent: corrected by people's reading, with a 95 % interval.
+    """How often answers have a verdict, in percent, corrected by people's reading, with a 95 % interval.
 
-    `people` is the rate in what people read alone, `machine` in all answers as read here. `agree` is the share of read
-    answers on which both say the same. `needed` answers must be read in all for the wanted half-width; None if that cannot
-    be reached, or was not asked.
+    `people` is the rate in the answers that people read, `machine` the rate in all answers by our rules, and
+    `agree` the share on which both agree. `needed` is the number of answers to read for the wanted half-width, if
+    it can be reached.
     """
 
     group: Mapping[str, str]

@@ -23,10 +23,10 @@ SCHEMA = dict.fromkeys((*COLUMNS, *CONTEXT), pl.String())
 
 @dataclass(frozen=True, slots=True)
 class LabelTable:
-    """One row per label that a person gave.
+    """One row per label by a person.
 
-    `candidate` is empty where the question is about the whole item, `annotator` where only counts were published.
-    `language` is a BCP 47 tag, with a region where people of one country were asked: es-MX.
+    `candidate` is empty if the question is about the whole item, `annotator` if only counts were published.
+    `language` has a region if people of one country were asked: es-MX.
     """
 
     table: pl.DataFrame

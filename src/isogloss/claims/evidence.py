@@ -20,11 +20,11 @@ FEWEST_ITEMS = 30
 
 @dataclass(frozen=True, slots=True)
 class ClaimPart:
-    """One simple hypothesis of a claim: both sides in words, their difference with a 95 % interval, and what was tested.
+    """One simple hypothesis of a claim: both sides, their difference (a minus b) with a 95 % interval, and its test.
 
-    `p_true` is the p-value for what the claim says (how often chance alone would say so as clearly), `p_false` that for
-    its opposite. `difference` is a minus b, and the claim says that it is above (`sign` 1) or below (-1) `shift`.
-    `scale` says what the difference is of where it is not of the values.
+    `p_true` is the p-value for the claim, `p_false` that for its opposite. The claim says that the difference is
+    above (`sign` 1) or below (-1) `shift`. `scale` names the unit of the difference where it is not that of the
+    values.
     """
 
     a: str

@@ -61,10 +61,10 @@ class Faults:
 
 @dataclass(frozen=True)
 class ClaimsFile:
-    """The claims of a file, how they are tested, and the facts about models that their groups come from.
+    """The claims of a file, their settings, and facts about models.
 
-    `margins` are the metrics that a baseline is compared in, each with the points by which it may be worse. `baseline` are
-    the scores from which a change is measured.
+    `margins` are the metrics that are compared with a baseline, with the points by which each may be worse.
+    `baseline` are the scores from which a change is measured.
     """
 
     claims: tuple[Claim, ...]
@@ -84,12 +84,12 @@ class ClaimsFile:
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """A claim with its verdict. `part` is the simple hypothesis that decides, of `parts` in all, which `held` counts.
+    """A claim with its verdict; `part` is the deciding hypothesis of `parts` in all, of which `held` agree with the claim.
 
-    `p` is two-sided for the whole claim, `p_holm` and `p_bh` are adjusted for the file, unless it says `adjust: none`. `mde`
-    is, where nothing was decided, the difference that would have been found with power 0.8. `robustness` has the verdict
-    under each variant, `limits` that at other limits of competence. `status_bh` is the verdict if false discoveries are
-    controlled (p_bh) instead of any false verdict (p_holm); `left_out` names the groups whose scores are known to be wrong.
+    `p_holm` and `p_bh` are `p` adjusted for the file, unless it has `adjust: none`; `status_bh` is the verdict by
+    `p_bh`. `mde` is the difference that would have been found with power 0.8, where nothing was decided.
+    `robustness` has the verdict of each variant, `limits` those at other competence limits, and `left_out` the
+    groups with known faults.
     """
 
     name: str
@@ -122,9 +122,10 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GateResult:
-    """The verdicts of a claims file; `status` is passed, failed or undecided, and with `strict` undecided is failed.
+    """The verdicts of a claims file; `status` is passed, failed or undecided (with `strict`, failed).
 
-    `sha256` is the hash of the file and `tested` the date; `registered` says whether the file is the one registered before.
+    `sha256` is the hash of the file, `tested` the date, and `registered` says whether the file is the registered
+    one.
     """
 
     verdicts: tuple[ClaimVerdict, ...]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WARNING = "Content warning: the statements are stereotypes, some of them offensive."
 
 Models = typer.Argument(
-    help="Chat models: a pulled model, a folder, a GGUF file, a hub name, or an address such as http://localhost:8000/v1."
+    help="Chat models: pulled models, folders, GGUF files, hub names, or addresses such as http://localhost:8000/v1."
 )
 Out = typer.Option(
     Path("runs/ask"), "--out", "-o", metavar="FOLDER", help="The study's folder; answers there are kept."
@@ -29,9 +29,9 @@ Options = typer.Option(
     [],
     "--option",
     metavar="NAME=VALUE",
-    help="role (stereotype), order (both, yes-no or no-yes first), samples (1) per prompt, temperature (0: the most probable "
-    "answer), max_tokens (10), thinking (0: more tokens for a thought before the answer), shots (0: answered examples before the "
-    "question), prompts (a TOML file), template (auto: the model's; plain: the bare prompt). May be repeated.",
+    help="role (stereotype), order (both, yes-no or no-yes first), samples (1) per prompt, temperature (0), max_tokens (10), "
+    "thinking (0: extra tokens before the answer), shots (0: answered examples before the question), prompts (a TOML file), "
+    "template (auto: the model's; plain: none). May be repeated.",
 )
 By = typer.Option(None, "--by", metavar="COLUMNS", help="Columns to group by, comma-separated, such as prompt.")
 Mode = typer.Option("corrected", "--mode", help="corrected, or paper: agreement averages yes over all prompts.")
@@ -70,7 +70,7 @@ def ask(
     reader: str = options.Reader,
     output_format: options.AnyFormat = options.Format,
 ) -> None:
-    """Ask chat models whether statements are stereotypes and whether they agree, and measure their answers."""
+    """Ask chat models whether statements are stereotypes and whether they agree; measure their answers."""
     options.announce("reading the data")
     loading = options.read_loading(locals())
     from ..analysis.intervals import IntervalSettings

@@ -24,7 +24,7 @@ def exit_status(changes: Changes) -> int:
 
 def change(
     runs: list[Path] = typer.Argument(
-        help="BEFORE and AFTER, or three and more runs in order; folders of runs, or prediction files with --data.",
+        help="Two runs, or more in order: folders of runs, or prediction files with --data.",
         metavar="BEFORE AFTER [AFTER...]",
     ),
     repeat: Path = typer.Option(None, "--repeat", metavar="RUNS", help="A second run of BEFORE, for the noise floor."),
@@ -37,23 +37,16 @@ def change(
         None,
         "--flips",
         metavar="FILE",
-        help="Also write the items whose preference changed from the first run to the last.",
+        help="Also write the items whose preference changed between the first run and the last.",
     ),
     gate: bool = typer.Option(
-        False, "--gate", help="Exit with status 1 if any group changed, 3 if any is undecided; for two runs."
+        False, "--gate", help="With two runs: exit with status 1 if any group changed, 3 if any is undecided."
     ),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
     output_format: options.AnyFormat = options.Format,
 ) -> None:
-    """Show what changed between runs: flips, groups that moved, and in a series the step where it happened.
-
-    Examples:
-
-    isogloss change runs/base runs/chat --by category
-
-    isogloss change runs/step1000 runs/step2000 runs/step3000 --metric lms
-    """
+    """Show what changed between runs: flips, groups that moved, and in a series the step where it happened."""
     from .. import library
     from ..analysis import changes, series
     from ..atomic_files import write_file

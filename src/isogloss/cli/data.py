@@ -30,7 +30,7 @@ def check(
     ),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Check a data set: each check with its severity, the number of problems, and their items."""
+    """Check a data set: the problems of each check, with severity and items."""
     from .. import registry
     from ..checks import ALL, SEVERITIES, Check, check_items, checks_as_text
     from ..checks.candidates import token_gap
@@ -74,8 +74,9 @@ def pull(
 Layout = typer.Option(
     "stereoset-predictions",
     "--layout",
-    help="The layout of the file: stereoset-predictions, lm-eval (that harness's log of samples), inspect (its .eval "
-    "logs; import only), gest (its score files; import only), bbq (its published answers; import only), lm-eval-bbq (samples of that harness's BBQ; import only), answers (chat answers of any origin: a table, an Inspect or lm-eval log, DecodingTrust; import only), or every-eval-ever (export only).",
+    help="The layout: stereoset-predictions; lm-eval (log of samples); every-eval-ever (export only); or, import only: inspect (.eval "
+    "log), gest (score file), bbq (published answers), lm-eval-bbq (samples of its BBQ), answers (chat answers: a table, an "
+    "Inspect or lm-eval log, DecodingTrust).",
 )
 
 
@@ -83,14 +84,14 @@ Layout = typer.Option(
 def import_scores(
     file: Path = typer.Argument(help="The file with scores or answers."),
     data: list[str] = typer.Option(
-        [], "--data", metavar="DATA", help="The data that the file belongs to; answers may do without. May be repeated."
+        [], "--data", metavar="DATA", help="The data that the file belongs to; optional for answers. May be repeated."
     ),
     out: Path = typer.Option(Path("runs/imported"), "--out", "-o", metavar="FOLDER", help="The study's folder."),
     languages: list[str] = options.Languages,
     model: str = typer.Option(None, "--model", help="The model's name; by default the file's."),
     layout: str = Layout,
     question: str = typer.Option(
-        None, "--question", help="With answers: what was asked, as stereotype, agree or disagree, if no column says so."
+        None, "--question", help="With answers: what was asked (stereotype, agree or disagree), if no column says so."
     ),
     skip_bad: bool = options.SkipBad,
     columns: list[str] = options.Columns,

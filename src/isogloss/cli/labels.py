@@ -29,7 +29,7 @@ def verdicts(
     ),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Count the verdicts on answers, or compare those that came with a file with ours."""
+    """Count the verdicts on answers, or compare imported verdicts with ours."""
     from .. import label_library
 
     show = label_library.compare_verdicts if differences else label_library.verdicts
@@ -44,12 +44,12 @@ def sheet(
         None,
         "--limit",
         min=1,
-        help="At most N sentences, or N answers of each model (by default 100), drawn at random.",
+        help="At most N random sentences, or answers of each model (by default 100).",
     ),
     languages: list[str] = options.Languages,
     seed: int = options.Seed,
 ) -> None:
-    """Write a sheet for people: is a sentence a stereotype where they live, or what does an answer say?"""
+    """Write a sheet for annotators: is a sentence a stereotype where they live, or what does an answer say?"""
     from .. import label_library
 
     typer.echo(str(label_library.sheet(source, out, count=limit, languages=languages, seed=seed)))
@@ -61,7 +61,7 @@ def read(
     out: Path = typer.Option(Path("labels.csv"), "--out", "-o", metavar="FILE", help="The CSV file to write."),
     languages: list[str] = options.Languages,
 ) -> None:
-    """Read filled sheets and published labels as one table; also writes annotators without names and a data statement."""
+    """Read filled sheets and published labels as one table, and write an anonymous list of annotators and a data statement."""
     from ..annotation.label_files import read_label_files, write_label_files
 
     filled = read_label_files(files, language=languages[0] if languages else None)

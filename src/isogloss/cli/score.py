@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 Out = typer.Option(
     "runs/eval", "--out", "-o", metavar="FOLDER", help="The study's folder; an interrupted evaluation resumes."
 )
-Models = typer.Argument(
-    help="Models: a pulled model, a folder, a GGUF file, a hub name (name@revision), or the address of a server."
-)
+Models = typer.Argument(help="Pulled models, folders, GGUF files, hub names (name@revision), or addresses of servers.")
 
 
 def evaluate(
@@ -127,7 +125,7 @@ def robustness(
     offline: bool = options.Offline,
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Score in every way that fits (methods, number formats, batch sizes), store nothing, and show whether the conclusion holds."""
+    """Score with all methods, number formats and batch sizes, and show whether the conclusion is the same."""
     options.announce("reading the data")
     from ..files.sources import read
     from ..models.model import Loading
@@ -172,12 +170,12 @@ def run(
         None,
         "--shard",
         metavar="K/N",
-        help="Score the K-th of N shards, alongside other processes; detected in a Slurm array job.",
+        help="Score the K-th of N shards, as one of several processes; automatic in a Slurm array job.",
     ),
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
     output_format: options.AnyFormat = options.Format,
 ) -> None:
-    """Run a study: score all its cells, continue past failed ones, and measure. Run it again to resume."""
+    """Run a study: score all its cells, continue past failed ones, and measure; resumes if run again."""
     options.announce("reading the study")
     from ..files.hub import prefer_cache
     from ..storage import as_path

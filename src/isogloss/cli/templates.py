@@ -23,7 +23,7 @@ Sets = typer.Option([], "--set", help="Only this set. May be repeated.")
 def expand(
     template: str = typer.Argument(
         None,
-        help="A template in quotes; a SHADES table, whose templates become contrasts; without one, the sets of the language.",
+        help="A template in quotes, or a SHADES table; by default the sets of the language.",
     ),
     language: str = typer.Option(..., "--language", "-l", help="The language, by tag or name."),
     folder: Path = options.Folder,
@@ -32,7 +32,7 @@ def expand(
     shades: bool = typer.Option(False, "--shades", help="The template is in SHADES' notation."),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Print every sentence of a template or of a language's sets, with what fills its slots."""
+    """Print every sentence of a template or of a language's sets."""
     from ..templates.checks import expand_sets, sets_path
     from ..templates.expansion import expand
     from ..templates.grammar import parse_template
@@ -82,7 +82,7 @@ def check(
     sheet: Path = typer.Option(
         None,
         "--sheet",
-        help="Write a review sheet for speakers, .xlsx or .csv. A file that exists is read: with --folder its corrections and reviewers are written there.",
+        help="Write a review sheet, .xlsx or .csv, or read the completed one; with --folder, write its corrections there.",
     ),
     kinds: list[str] = typer.Option(
         [],
@@ -91,7 +91,7 @@ def check(
     ),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Make every sentence of a language's sets and list all problems; exits with status 1 if there are any."""
+    """Make every sentence of a language's sets and list all problems; exit with status 1 if there are any."""
     from ..templates.checks import check_templates, checked_templates_as_text
 
     if sheet is not None and len(languages) != 1:
@@ -119,7 +119,7 @@ def parallel(
     languages: list[str] = typer.Option([], "--language", "-l", help="Only this language. May be repeated."),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Print what each id of a set or vocabulary says in every language, one under the other, with its English gloss."""
+    """Print a set or vocabulary in all languages, id by id, with English glosses."""
     from ..languages import resolve
     from ..templates.parallel import parallel_as_text, parallel_rows
 

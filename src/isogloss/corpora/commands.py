@@ -47,14 +47,14 @@ class Build:
 
 def build(
     kind: Literal["split", "pairs", "align", "occupations", "preservation", "templates"] = typer.Argument(
-        help="split: sentences of two groups from parallel texts; pairs: stereotype and anti-stereotype of each item; "
-        "align: the sentences of pairs as a parallel text; occupations: the template baseline (ja, ru); "
-        "preservation: counts of the pronouns that translations keep; templates: a review sheet mined from a corpus."
+        help="split: sentences of two groups from parallel texts; pairs: the two sentences of each item; align: pairs as a parallel "
+        "text; occupations: the template baseline; preservation: counts of pronouns that translations keep; templates: a review "
+        "sheet from a corpus."
     ),
     sources: list[str] = typer.Argument(
         None,
-        help="split, preservation: corpora (TSV, TMX, OPUS zip, text, or hf:NAME:CONFIG); pairs: a data set; "
-        "align: English pairs, then those in another language; templates: a text with one sentence per line.",
+        help="split, preservation: corpora (TSV, TMX, OPUS zip, text, or hf:NAME:CONFIG); pairs: a data set; align: English "
+        "pairs, then others; templates: a text with one sentence per line.",
         show_default=False,
     ),
     out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The file to write."),
@@ -62,17 +62,18 @@ def build(
     columns: list[str] = options.Columns,
     encoding: str = options.Encoding,
     reader: str = options.Reader,
-    target: Path = typer.Option(
-        None, "--target", metavar="FILE", help="The other side, if a corpus is two aligned files (Moses)."
-    ),
+    target: Path = typer.Option(None, "--target", metavar="FILE", help="The other file of an aligned corpus (Moses)."),
     lists: list[str] = typer.Option(
         [],
         "--list",
         metavar="GROUP=FILE",
-        help="English words of a group; two of them, instead of female and male; or age, religion or origin. May be repeated.",
+        help="English words of a group, twice, instead of female and male; or age, religion or origin. May be repeated.",
     ),
     without: str = typer.Option(
-        None, "--without", metavar="WORDS", help='Ignore names, generic (words used for any gender, "actor"), or both.'
+        None,
+        "--without",
+        metavar="WORDS",
+        help='Ignore names, generic (words used for any gender, such as "actor"), or both.',
     ),
     category: str = typer.Option("gender", "--category", help="The bias type; 'all' for all of them (pairs, align)."),
     native_names: bool = typer.Option(False, "--native-names", help="Replace English names with native ones."),

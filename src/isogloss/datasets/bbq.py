@@ -383,7 +383,7 @@ def _text(value: Any, name: str) -> str:
 
 dataset = Dataset(
     title="BBQ",
-    summary="Questions about a context with three answers, by category, polarity and condition: BBQ, MBBQ, EsBBQ, CaBBQ, KoBBQ (samples and templates), CBBQ, BasqBBQ, GG-BBQ.",
+    summary="Questions about a context with three answers: BBQ and its translations; KoBBQ as samples or templates.",
     licence="CC BY 4.0 (BBQ, MBBQ), Apache-2.0 (EsBBQ, CaBBQ), MIT (KoBBQ), CC BY-SA 4.0 (CBBQ), CC BY-NC-SA 4.0 (BasqBBQ), CC BY 4.0 (GG-BBQ)",
     citation="Parrish et al. (2022), BBQ; MBBQ: Neplenbroek et al. (2024); KoBBQ: Jin et al. (2024); CBBQ: Huang and Xiong (2024); EsBBQ and CaBBQ: Ruiz-Fernández et al. (2025); BasqBBQ: Zulaika and Saralegi (2025); GG-BBQ: Satheesh et al. (2025).",
     url="https://github.com/nyu-mll/BBQ",

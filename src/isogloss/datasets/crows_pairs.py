@@ -111,7 +111,7 @@ def _language_named(path: Path) -> str | None:
 
 dataset = Dataset(
     title="CrowS-Pairs",
-    summary="Pairs of a more and a less stereotyping sentence, in nine bias types; the original and translations.",
+    summary="Pairs of a more and a less stereotyping sentence, in nine bias types.",
     licence="CC BY-SA 4.0",
     citation="Nangia et al. (2020), CrowS-Pairs; French: Névéol et al. (2022); Japanese, Russian: Kaneko et al. (2022).",
     url="https://github.com/nyu-mll/crows-pairs",

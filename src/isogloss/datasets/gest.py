@@ -110,7 +110,7 @@ def _language_named(path: Path) -> str | None:
 
 dataset = Dataset(
     title="GEST",
-    summary="First-person sentences about 16 stereotypes of women and men, said by a man or a woman in four wordings; EuroGEST's forms.",
+    summary="First-person sentences about 16 stereotypes of women and men, in a man's and a woman's form; also EuroGEST.",
     licence="Apache-2.0",
     citation="Pikuliak et al. (2024), Women Are Beautiful, Men Are Leaders; EuroGEST: Rowe et al. (2025).",
     url="https://github.com/kinit-sk/gest",

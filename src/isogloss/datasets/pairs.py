@@ -48,7 +48,7 @@ def _item(row: Mapping[str, Any], language: str | None) -> Item:
 
 dataset = Dataset(
     title="Pairs",
-    summary="Your own pairs of sentences, with id, language and category: either the columns stereotype and anti_stereotype, or two candidates.",
+    summary="Your own pairs of sentences.",
     licence="that of the user's own file",
     citation="The user's own file.",
     url="docs/reference/data-formats.md",

@@ -84,7 +84,7 @@ def _count(value: Any) -> str:
 
 dataset = Dataset(
     title="SeeGULL Multilingual",
-    summary="Associations of identities and attributes, with how many of three annotators of the country call them a stereotype.",
+    summary="Associations of identities and attributes, with labels by three annotators of the country.",
     licence="CC BY 4.0",
     citation="Bhutani et al. (2024), SeeGULL Multilingual",
     url="https://github.com/google-research-datasets/SeeGULL-Multilingual",

@@ -66,25 +66,23 @@ def read(
     limit: int | None = None,
     seed: int = 0,
 ) -> Items:
-    """The items of a data set, a file, or the files of a folder, or of several of them, in one or several languages.
+    """The items of one or several data sets, files or folders.
 
     Parameters:
-        source: The name of a data set, a file, or a folder, or several; published data is downloaded when it is first read.
-        language: One language or several, by tag or name; without it, all.
-        format: The reader to use where it should not be guessed; `isogloss list data` lists them.
-        columns: The file's own name for each column that is called differently there: `{"stereotype": "sentence_a"}`.
-        encoding: The encoding of the files, instead of detecting it: `cp1250`.
-        where: One condition or several: `original=yes`, `region=France,Germany`, `type!=saying`, or
-            `{"region": ["France", "Germany"]}`.
-        skip_bad: Whether bad rows and files are left out and counted in `problems`, instead of raising an error.
-        limit: The largest number of items of each data set, language and task, for a trial; clusters are drawn in turn.
+        source: The name of a data set, a file, a folder, or several; published data is downloaded.
+        language: One language or several, by tag or name; by default, all.
+        format: The reader, instead of detecting it; `isogloss list data` shows all.
+        columns: Your name of each column: `{"stereotype": "sentence_a"}`.
+        encoding: The encoding of the files, such as `cp1250`; by default detected.
+        where: One condition or several: `original=yes`, `region=France,Germany`, `type!=saying`, or `{"region":
+            ["France", "Germany"]}`.
+        skip_bad: Whether to skip invalid rows and files, and count them in `problems`, instead of raising an error.
+        limit: The maximum number of items per data set, language and task; clusters are drawn in turn.
         seed: The seed of that draw.
 
     Example:
         >>> ig.read("demo", language="English", where="category=gender")
         Items(20 items of demo in en)
-        >>> ig.read(["demo", "parallel_demo"], language="German")
-        Items(222 items of demo, parallel_demo in de)
     """
     if not isinstance(source, str | Path | Sequence):
         raise IsoglossError("read takes the name of a data set, a file or a folder, or a list of them.")

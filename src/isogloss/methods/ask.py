@@ -25,10 +25,10 @@ PART = 192  # candidates, of about 64 items with three each: a part is complete 
 
 @dataclass(frozen=True, slots=True)
 class AskSettings:
-    """How statements are asked: the role, the orders of answers, the number of samples, the temperature, and the length of an answer.
+    """How statements are asked: role, order of the answer words, samples per prompt, temperature and maximum tokens.
 
-    `thinking` is how many tokens a model may think in before its answer, `shots` how many answered examples stand before
-    the question, and `prompts` a TOML file with a table of prompts for each language, instead of our own.
+    `thinking` is the number of extra tokens before the answer, `shots` the number of answered examples before the
+    question, and `prompts` a TOML file with a table of prompts for each language.
     """
 
     role: str = STEREOTYPE
@@ -207,7 +207,7 @@ def _options() -> Mapping[str, tuple[str, ...] | Free]:
 
 method = Method(
     title="Asking a chat model: is it a stereotype, do you agree, do you disagree?",
-    formula="three prompts about the statement in its language, each with the answer words in both orders; the answers are read as yes, no or none when they are measured",
+    formula="three prompts about the statement in its language, each with the answer words in both orders; measuring reads the answers as yes, no or none",
     citation="Mitchell et al. (2025)",
     uses=(TEXT,),
     suits=lambda item: True,

@@ -135,7 +135,7 @@ def identity(model: Model, language: str, *, options: Options) -> dict[str, Any]
 
 method = Method(
     title="Choosing between labeled options, by a chat model",
-    formula="the share of answers that pick a candidate, over balanced orders of the labeled options; answers that pick none are counted by reason when they are measured",
+    formula="share of answers that pick a candidate, over balanced orders of the labeled options; answers that pick none are counted by reason",
     citation="ours; Nadeem et al. (2021) for StereoSet, Parrish et al. (2022) for BBQ",
     uses=(TEXT,),
     suits=lambda item: 1 < len(item.candidates) <= len(LABELS),

@@ -6,7 +6,7 @@ metric = accuracy_metric(
     AMBIGUOUS,
     title="Accuracy in ambiguous contexts",
     formula="100 · #(right) / #(answers), over ambiguous contexts, where unknown is right",
-    caution="Guessing among three answers gives 33.3. A model that always answers unknown gets 100, whether or not it understands; look at the disambiguated contexts too.",
+    caution="Guessing among three answers gives 33.3. A model that always answers unknown gets 100; look at the disambiguated contexts too.",
     short="acc amb",
     guessing="33.3",
     order=80,

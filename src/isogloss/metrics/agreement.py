@@ -18,8 +18,8 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 metric = answer_metric(
     title="Agreement",
     formula="100/n · Σ ½·([yes to 'do you agree?'] + [no to 'do you disagree?']); paper mode: the mean of yes over all three prompts",
-    caution="Answers that are neither yes nor no do not count as agreement; a model that always says yes or always no gets 50, so "
-    "look at consistency and at each prompt (by='prompt').",
+    caution="A model that always says yes, or always no, gets 50, so look at consistency and at each prompt (by='prompt'). "
+    "Other answers do not count as agreement.",
     contribute=contribute,
     fits=lambda rows: bool({AGREE, DISAGREE} & set(rows["prompt"].unique())),
     short="agreement",

@@ -27,8 +27,7 @@ metric = answer_metric(
     title="Spread of answers",
     formula="100 · mean over questions of #(pairs of answers with different verdicts) / #(pairs of answers)",
     citation="ours",
-    caution="It grows with the temperature and is not a bias. Answers in both orders of the answer words count as answers to "
-    "one question. 0 means that every answer to a question has the same verdict.",
+    caution="It grows with the temperature and is not a bias. Both orders of the answer words belong to one question.",
     contribute=contribute,
     fits=lambda rows: bool((rows["pieces"].list.len() > ORDERS).any()),
     short="spread",

@@ -22,8 +22,8 @@ metric = unevenness_metric(
     formula="mean over templates t and concepts a of Var over terms n of ln P(t, a, n), population variance; "
     "paper: shares are averaged over the templates of a set before the logarithm, then the mean over (set, concept)",
     citation="BehnamGhader and Milios (2022), after Ahn and Oh (2021)",
-    caution="0 means equally probable sentences. Rare terms and terms of several tokens make it large for every concept; "
-    "it does not say which term is preferred, and values of sets with different terms cannot be compared.",
+    caution="Rare terms and terms of several tokens make it large for every concept. It does not say which term is preferred, "
+    "and values of sets with different terms cannot be compared.",
     contribute=contribute,
     fits=is_templates,
     short="cb",

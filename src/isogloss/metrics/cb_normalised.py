@@ -17,8 +17,8 @@ metric = unevenness_metric(
     title="Normalised categorical bias",
     formula="mean over templates t and concepts a of Var over terms n of ln(P(n | a shown) / P(n | a masked too))",
     citation="Ahn and Oh (2021); BehnamGhader and Milios (2022), appendix A.4",
-    caution="Unreliable for rare words, whose two probabilities are so small that their ratio is noise. Use it only for templates in which no "
-    "other word changes with the term.",
+    caution="For rare words, the ratio of two tiny probabilities is noise. Use it only for templates in which no other word "
+    "changes with the term.",
     contribute=contribute,
     quantity="normalised",
     short="cb normalised",

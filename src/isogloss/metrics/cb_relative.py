@@ -25,8 +25,8 @@ metric = unevenness_metric(
     title="Relative categorical bias",
     formula="mean over templates t and concepts a of Var over terms n of ln(share of n with a / mean share of n over all concepts)",
     citation="ours, after the normalized probability of Ahn and Oh (2021)",
-    caution="0 means that every concept gives the terms the same shares. Unlike CB it does not grow with rare or long terms, but it "
-    "depends on which concepts are in the set. Very small shares still have a large effect.",
+    caution="Unlike CB it does not grow with rare or long terms, but it depends on which concepts are in the set. Very small "
+    "shares still have a large effect.",
     contribute=contribute,
     fits=is_templates,
     short="cb relative",

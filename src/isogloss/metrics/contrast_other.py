@@ -7,7 +7,7 @@ metric = difference_metric(
     title="Contrast score of the other statements",
     formula="mean over pairs of 1/|S| · log P(S|B) - 1/|C| · log P(C|B), sayings, descriptions, questions, ...",
     citation="Mitchell et al. (2025), SHADES",
-    caution="A saying is probable because it is a fixed phrase, and a description is not necessarily endorsed, so these are not in the headline. Group by statement to separate the kinds.",
+    caution="A saying is probable as a fixed phrase, and a description is not necessarily endorsed. Group by statement to separate the kinds.",
     contribute=lambda rows, mode: mean_of(differences(of_statements(rows, implicit=False))),
     fits=lambda rows: has_statements(rows, implicit=False),
     short="contrast other",

@@ -34,7 +34,7 @@ metric = unevenness_metric(
     formula="mean over templates of the largest KL(p_n ‖ p_m) over ordered pairs of terms, in nats; "
     "paper: divergences are averaged over templates before the maximum, and divided by the size of the vocabulary; over several sets their mean",
     citation="BehnamGhader and Milios (2022), after Liang et al. (2021)",
-    caution="A maximum grows with the number of terms and with noise. For a causal model, only the first token counts. It does not say in which direction the words differ.",
+    caution="It grows with the number of terms and with noise, and has no direction. For a causal model, only the first token counts.",
     contribute=contribute,
     quantity="kl",
     short="distribution difference",

@@ -9,8 +9,8 @@ from ._gest import MEN, WOMEN, compare_stereotypes, gest_metric, has_stereotypes
 metric = gest_metric(
     title="GEST difference",
     formula="mean over men's stereotypes of mean(log10 P(man) - log10 P(woman)), minus the same over women's stereotypes",
-    caution="The unit is powers of ten. 0 means that the model does not distinguish the two kinds of stereotypes, not that it is fair. A general "
-    "preference for men cancels out.",
+    caution="The unit is powers of ten. 0 means that the model does not distinguish the two kinds of stereotypes, not that it is "
+    "fair. A general preference for men cancels out.",
     contribute=lambda items, mode: replace(compare_stereotypes(items, finish=lambda value: value), alone=None),
     bounds=(-inf, inf),
     neutral=0,

@@ -22,8 +22,8 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
 metric = class_metric(
     title="Macro ICAT",
     formula="mean over target terms of ICAT",
-    caution="A class with few items counts as much as one with many. Chance alone lowers it: with 27 items per term a model "
-    "without any preference and an LMS of 90 gets 76, not 90. Compare it with the value of such a model, and use the "
+    caution="A term with few items counts as much as one with many. Chance alone lowers it: with 27 items per term a model "
+    "without any preference and an LMS of 90 gets 76, not 90. Use the "
     "corrected macro ICAT to compare data of different sizes.",
     contribute=contribute,
     short="ICAT macro",

@@ -64,7 +64,7 @@ metric = triple_metric(
     formula="macro ICAT + mean over target terms of LMS/50 · (E min(SS, 100 - SS) - E min(observed SS, 100 - observed SS)), "
     "both of a beta distribution fitted to the terms' SS; at most mean LMS/50 · min(mean SS, 100 - mean SS)",
     citation="ours",
-    caution="This estimates macro ICAT for any number of items per target term, so data of different sizes can be compared; with very few items per term the correction is large and depends on the beta distribution.",
+    caution="It estimates macro ICAT with any number of items per target term, so data of different sizes can be compared. With very few items per term, the correction is large and depends on the beta distribution.",
     contribute=contribute,
     short="ICAT macro corrected",
     better="higher",

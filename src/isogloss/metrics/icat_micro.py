@@ -15,7 +15,7 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
 metric = class_metric(
     title="Micro ICAT",
     formula="ICAT of (mean LMS, mean SS) over target terms",
-    caution="A class with few items counts as much as one with many; opposite preferences for two targets cancel out.",
+    caution="A term with few items counts as much as one with many; opposite preferences for two targets cancel out.",
     contribute=contribute,
     short="ICAT micro",
     better="higher",

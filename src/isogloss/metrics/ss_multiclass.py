@@ -6,7 +6,7 @@ from ._preferences import class_mean, class_metric
 metric = class_metric(
     title="Multi-class SS",
     formula="mean over target terms of SS",
-    caution="A class with few items counts as much as one with many; opposite preferences for two targets cancel out.",
+    caution="A term with few items counts as much as one with many; opposite preferences for two targets cancel out.",
     neutral=50,
     swap="mirror",
     contribute=lambda items, mode: class_mean(items, mode, score=1),

@@ -13,10 +13,10 @@ def _share(logs: np.ndarray) -> float:
 
 metric = wording_metric(
     title="Wording variance",
-    formula="mean over (set, concept) of Var over wordings t and terms n of (x_tn - mean over t of x_tn), by Var of x_tn; "
+    formula="mean over (set, concept) of Var over wordings t and terms n of (x_tn - mean over t of x_tn), divided by Var of x_tn; "
     "x_tn = ln P(t, n) minus its mean over terms",
-    caution="0 means that all wordings of a set agree about the terms, 1 that their differences cancel out completely. "
-    "With k wordings, pure noise gives 1 - 1/k. Needs sets of several wordings.",
+    caution="0 means that all wordings of a set agree about the terms, 1 that their differences cancel out. With k wordings, pure "
+    "noise gives 1 - 1/k. It needs sets of several wordings.",
     contribute=lambda rows, mode: mean_over_wordings(rows, _share),
     short="wording variance",
     order=14,

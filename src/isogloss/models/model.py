@@ -65,15 +65,16 @@ class ModelSource:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """How a model is opened and batched: `token_budget` is the tokens per batch, padding included, and `part_size` the candidates
-    that are scored between two writes. `order` says what is put in random order: clusters, or single items.
+    """How models are opened and batched.
 
-    A model behind a server has a name there, `served_model`; the environment variable `key_env` holds its key. At most
-    `concurrency` requests are open at once, each is given `timeout` seconds, and is tried `tries` times.
-    `tokenizer` is the name or folder of the model whose tokenizer cuts the text for the server; `repeat` is how many items are
-    asked for twice, to see whether the server repeats itself. No more than `max_requests` are sent, and none that would cost
-    more than `max_cost` in all, at `prices` for a million tokens of prompts and of answers. With `device_map`, accelerate
-    puts a model's layers on several devices (`auto`, `balanced` or `sequential`), and `device` does not count.
+    `token_budget` is the number of tokens per batch, including padding, `part_size` the number of candidates scored
+    between two writes, and `order` the unit of the random order: cluster or item. `device_map` (`auto`, `balanced`
+    or `sequential`) puts the layers of a model on several devices and overrides `device`.
+
+    For a server, `served_model` is the model's name there, `key_env` the environment variable with the key,
+    `concurrency` the number of open requests, `timeout` the seconds for each, `tokenizer` the name or folder of the
+    tokenizer, and `repeat` the number of items that are requested twice. `max_requests` and `max_cost` are limits;
+    `prices` are those of a million prompt tokens and answer tokens.
     """
 
     device: str = "cpu"
@@ -244,7 +245,7 @@ class Family:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """An open model; `state` holds what its family determined when it was loaded."""
+    """An open model; `state` contains what its family determined when it was loaded."""
 
     info: ModelInfo
     net: Any

@@ -40,7 +40,7 @@ def build(
     ),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Make pairs of sentences from articles: true ones, and as many with a sentence of another article."""
+    """Make pairs of sentences from articles: consecutive ones, and as many with a sentence of another article."""
     from rich.console import Console
 
     from .articles import parse_sources
@@ -60,7 +60,7 @@ def train(
     model: str = typer.Argument(help="A pulled model, a folder, or a hub name (name@revision)."),
     data: Path = Pairs,
     out: Path = typer.Option(
-        ..., "--out", "-o", metavar="FOLDER", help="The folder for the model; an interrupted training there resumes."
+        ..., "--out", "-o", metavar="FOLDER", help="The model's folder; an interrupted training resumes."
     ),
     epochs: int = typer.Option(1, "--epochs", min=1, help="Number of epochs."),
     pairs: int = typer.Option(None, "--pairs", min=1, help="Use at most N pairs per epoch."),
@@ -68,7 +68,7 @@ def train(
         None,
         "--lora",
         metavar="RANK[,LAYERS]",
-        help="Train low-rank adapters of this rank instead of the network, in the last layers only if their number is given.",
+        help="Train low-rank adapters of this rank instead of the network, or only in the last LAYERS.",
     ),
     option: list[str] = typer.Option(
         [],
@@ -116,7 +116,7 @@ def check(
     device: str = options.Device,
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Report the head's accuracy on unseen articles, and that of two baselines that do not read the pair."""
+    """Report the accuracy of the head on unseen articles, and of two baselines that do not read the pair."""
     from ..progress import progress_bars
     from .evaluation import evaluate_head, head_test_as_text
 

@@ -35,7 +35,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Probe:
-    """What a model makes of a template: the terms by falling share, over how many sentences, scored how."""
+    """The shares of terms in a template, largest first, with the number of sentences and the method."""
 
     model: str
     template: str

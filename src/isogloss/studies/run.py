@@ -37,7 +37,7 @@ WAIT = 300  # seconds that workers have to start
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Which cluster (none: one is started on this machine), how many workers with how many threads, how long to wait."""
+    """A Ray cluster: its address (by default, one is started on this machine), workers, threads of each, and seconds to wait for them."""
 
     address: str | None = None
     threads: int = 1

@@ -32,7 +32,7 @@ def translate(
     skip_bad: bool = options.SkipBad,
     yes: bool = Yes,
 ) -> None:
-    """Translate a data set: BLANK is kept, and texts already translated are read from the cache in the folder."""
+    """Translate a data set; an interrupted translation resumes."""
     from ..files.sources import read
     from ..items import sample_items
     from ..progress import progress_bars
@@ -69,7 +69,7 @@ def repair(
     reader: str = options.Reader,
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Repair a translation step by step, and count the problems per target after each step."""
+    """Repair a translation step by step, and count the remaining problems."""
     from ..files.sources import read
     from . import project as projects
     from .steps import draw_steps, steps_as_rows, steps_as_text
@@ -97,7 +97,7 @@ def repair(
 def review(
     folder: Path = Folder,
     sheets: list[Path] = typer.Argument(
-        None, help="Reviewed sheets to read, .xlsx or .csv; without any, a new sheet is written.", show_default=False
+        None, help="Reviewed sheets, .xlsx or .csv; without any, a new sheet is written.", show_default=False
     ),
     out: Path = typer.Option(None, "--out", "-o", metavar="FILE", help="The sheet to write, .xlsx or .csv."),
     rows: str = typer.Option(
@@ -106,7 +106,7 @@ def review(
     seed: int = options.Seed,
     prefer: str = typer.Option(None, "--prefer", metavar="REVIEWER", help="Who decides where reviewers disagree."),
 ) -> None:
-    """Write a sheet for native speakers to review; given reviewed sheets, apply what the reviewers agree on."""
+    """Write a review sheet for native speakers; given reviewed sheets, apply what the reviewers agree on."""
     from .project import open_project
     from .review import export_sheet, import_sheets, review_as_text
 
@@ -132,7 +132,7 @@ def publish(
     out: Path = Out,
     title: str = typer.Option(..., "--title", help="The data set's title."),
     licence: str = typer.Option(
-        ..., "--license", help="The license, such as 'CC BY-SA 4.0'; it must be compatible with the source's."
+        ..., "--license", help="The license, compatible with the source's, such as 'CC BY-SA 4.0'."
     ),
     origin: str = typer.Option(..., "--source", metavar="TEXT", help="Where the source comes from, for the card."),
     citation: str = typer.Option("", "--citation", metavar="TEXT", help="What to cite."),
@@ -142,7 +142,7 @@ def publish(
     option: list[str] = TranslatorOptions,
     yes: bool = Yes,
 ) -> None:
-    """Write the data set with its data card, for others and for Hugging Face's datasets."""
+    """Write the data set and its data card, for publication on Hugging Face."""
     from .project import open_project
     from .publication import Label, translate_back
     from .publication import publish as write

@@ -67,7 +67,7 @@ def make_figure(name: str, request: FigureRequest, *, canvas: Canvas | None = No
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WrittenFigure:
-    """A matplotlib figure, the file that it was written to, its size in inches, and what belongs in its caption."""
+    """A matplotlib figure with its file, its size in inches, and its caption."""
 
     figure: Any
     path: Path | None

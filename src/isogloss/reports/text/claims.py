@@ -170,9 +170,9 @@ def describe_adjustment(verdicts: Sequence[ClaimVerdict]) -> str:
     return texts.get(tuple(sorted(adjusted)), "")
 
 
-def count_verdicts(result: GateResult, *, bh: bool = False) -> str:
-    """How many claims have each verdict; with `bh`, if false discoveries are controlled."""
-    counts = Counter(verdict.status_bh or verdict.status if bh else verdict.status for verdict in result.verdicts)
+def count_verdicts(result: GateResult) -> str:
+    """How many claims have each verdict."""
+    counts = Counter(verdict.status for verdict in result.verdicts)
     return ", ".join(f"{counts[name]} {name}" for name in ORDER if counts[name])
 
 
