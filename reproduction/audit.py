@@ -29,6 +29,21 @@ def differences(sources: Sources) -> str:
     return _printed(sources, "compare", "runs/audit", "--a", "language=en", "--b", "language=de", "--metrics", "ss")
 
 
+def card(sources: Sources) -> str:
+    return _printed(
+        sources,
+        "table",
+        "runs/audit/SmolLM2",
+        "--language",
+        "en",
+        "--format",
+        "model-index",
+        "--metrics",
+        "lms,ss",
+        kind="yaml",
+    )
+
+
 def summary(sources: Sources) -> str:
     """The summary as a file of the documentation, and the link to it."""
     printed = _printed(sources, "report", "runs/audit", "--add", "runs/audit/claims.json", "-o", "audit.pdf")
@@ -38,7 +53,7 @@ def summary(sources: Sources) -> str:
     return "[The summary of this audit](../assets/audit.pdf) (PDF, two pages)."
 
 
-def _printed(sources: Sources, *words: str) -> str:
+def _printed(sources: Sources, *words: str, kind: str = "text") -> str:
     """What a command prints about the audit, as a block of text."""
     folder = sources.runs / RUNS
     if not folder.is_dir():
@@ -48,7 +63,7 @@ def _printed(sources: Sources, *words: str) -> str:
     done = subprocess.run(command, cwd=place, env=os.environ | PLAIN, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1, 3):  # a gate whose claims fail or are undecided
         raise IsoglossError(f"isogloss {' '.join(words)} failed: {done.stderr.strip()}")
-    return "```text\n" + "\n".join(line.rstrip() for line in done.stdout.strip().splitlines()) + "\n```"
+    return f"```{kind}\n" + "\n".join(line.rstrip() for line in done.stdout.strip().splitlines()) + "\n```"
 
 
 def _workplace(folder: Path) -> Path:

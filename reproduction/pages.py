@@ -141,6 +141,7 @@ AUDIT: dict[str, Block] = {
     "audit values": audit.values,
     "audit claims": audit.claims,
     "audit differences": audit.differences,
+    "audit card": audit.card,
     "audit summary": audit.summary,
 }
 ALL_FINDINGS: dict[str, Block] = {

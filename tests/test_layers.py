@@ -518,6 +518,7 @@ def test_the_functions_that_the_architecture_page_names_are_where_it_says():
 # ---- tests are named after the module that they test
 
 ACROSS_MODULES = {  # files of tests about a promise that several modules keep
+    "answer_phrases": "what chat models say, in every language",
     "bad_files": "every reader of files",
     "bert_archive": "the reader of TensorFlow archives in reproduction/",
     "consistency": "the same names and filters in every command and function",

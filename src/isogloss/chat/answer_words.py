@@ -100,7 +100,7 @@ def answer_words_of(tag: str, asked: AskedPrompts | None = None) -> AnswerWords:
         {name: _by_first_word(phrases) for name, phrases in lists.items()},
         clauses,
         {name: _endings(text, named) for name, text in prompts.items()},
-        frozenset(_phrases(named, forms)) | _named_in(prompts.values(), lists, forms),
+        frozenset(_phrases(named, forms)) | _named_in(prompts.values(), lists, forms=forms),
         _named_words() - known,
         _option_patterns(raw),
         {normalise(word): name for name in ("yes", "no") for word in raw[name]},
@@ -126,7 +126,7 @@ def _endings(prompt: str, words: tuple[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (normalise(text).strip() for text in filled) if text))
 
 
-def _named_in(prompts: Iterable[str], lists: Mapping[str, tuple[Words, ...]], forms: WordForms) -> frozenset[Words]:
+def _named_in(prompts: Iterable[str], lists: Mapping[str, tuple[Words, ...]], *, forms: WordForms) -> frozenset[Words]:
     """The words for yes and no that prompts without slots name after the statement: those on both sides of an 'or'."""
     named: set[Words] = set()
     for prompt in prompts:

@@ -58,7 +58,7 @@ def read_meaning(clauses: Sequence[Words], lexicon: AnswerWords, *, prompt: str)
                 if best is not None and rank <= best[0]:
                     continue
                 positions = find_phrase(clause, phrase, gap=gap_of(phrase))
-                if not positions or is_left_open(clause, positions, lexicon):
+                if not positions or is_left_open(clause, positions, lexicon=lexicon):
                     continue
                 if name == "stereotype" and _is_subject(clauses, clause, positions=positions):
                     continue
@@ -81,7 +81,7 @@ def takes_a_side(clause: Words, lexicon: AnswerWords) -> bool:
     return any(find_phrase(clause, phrase, gap=gap_of(phrase)) for phrase in phrases)
 
 
-def is_left_open(clause: Words, positions: tuple[int, ...], lexicon: AnswerWords) -> bool:
+def is_left_open(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerWords) -> bool:
     """Whether a phrase follows 'whether' or 'not sure'; in Chinese it may begin within the word: 是否认为 is no 否认."""
     places = (find_phrase(clause, doubt, gap=0) for doubt in phrases_within(clause, lexicon.starts["doubts"]))
     return any(place and place[0] <= positions[0] for place in places)

@@ -168,7 +168,7 @@ def _is_later(first: AnswerSentence, phrase: Words, *, lexicon: AnswerWords) -> 
         later = ((clause, find_phrase(clause, phrase, gap=0)) for clause in first.clauses)
         return any(
             positions
-            and not (is_left_open(clause, positions, lexicon) or is_negated(clause, positions, lexicon=lexicon))
+            and not (is_left_open(clause, positions, lexicon=lexicon) or is_negated(clause, positions, lexicon=lexicon))
             for clause, positions in later
         )
     return (phrase in lexicon.own or phrase in PLAIN) and phrase in first.clauses[1:]

@@ -146,7 +146,7 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
         return objection
     if first is None and (after := _read_after(bare[1:], lexicon, prompt=prompt)):
         return AnswerReading(after, "after")
-    if _repeats_prompt(first, bare, lexicon.asked.get(prompt, ()), restated=restated):
+    if _repeats_prompt(first, bare, asked=lexicon.asked.get(prompt, ()), restated=restated):
         return AnswerReading(RESTATED, "options")
     if first is not None:
         return first
@@ -158,7 +158,7 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
 
 
 def _repeats_prompt(
-    first: AnswerReading | None, bare: Sequence[AnswerSentence], asked: Sequence[Words], *, restated: bool
+    first: AnswerReading | None, bare: Sequence[AnswerSentence], *, asked: Sequence[Words], restated: bool
 ) -> bool:
     """Whether an answer is the options alone, or with a part of the question before them."""
     if not restated or first is None or first.verdict == OFF_TOPIC:
