@@ -20,7 +20,7 @@ from .answer_words import (
     stance_phrase,
     start_phrase,
 )
-from .closing_rules import CLOSING, concedes, read_closing, read_concession, read_objection
+from .closing_rules import CLOSING, concedes, is_stance_alone, read_closing, read_concession, read_objection
 from .final_answer import extract_answer
 from .meaning_rules import has_concession, read_meaning, takes_a_side
 from .prompt_words import DISAGREE_PROMPT
@@ -136,6 +136,8 @@ def _interpret(text: str, *, language: str, prompt: str, asked: AskedPrompts | N
     stated = first is not None and first.rule == "stance" and len(sentences[0].words) <= CLOSING
     if last is not None and not (stated and takes_a_side(bare[0].words, lexicon)):
         return last
+    if closing is not None and is_stance_alone(sentences[-1].clauses[-1], lexicon):
+        return closing
     if concession is not None and has_concession(sentences[0].clauses[0], lexicon):
         return concession
     if (
