@@ -143,6 +143,23 @@ def test_the_finding_leads_with_what_was_found():
     ]
 
 
+def test_a_finding_without_a_neutral_value_states_the_values():
+    def row(language: str, value: float, model: str = "m") -> Measure:
+        group = {"model": model, "dataset": "d", "language": language}
+        return Measure("recognition", group, value, value - 8, value + 8, n=40, ties=0, clusters=12, mode="corrected")
+
+    few = [row("en", 32.5), row("de", 40)]
+    values = "32.5 (24.5 to 40.5) in English"
+    assert state_findings(few) == [f"On d, m's recognition is {values} and 40.0 (32.0 to 48.0) in German."]
+    assert state_findings(few, values=False) == state_findings(few)  # they are the finding
+    without = Measure("recognition", row("fr", 1).group, 30, None, None, n=4, ties=0, clusters=4, mode="corrected")
+    assert state_findings([few[0], without]) == [
+        f"On d, m's recognition is {values}; it has too few clusters for an interval of recognition in French (30.0)."
+    ]
+    many = [*few, row("fr", 50), row("es", 60), row("it", 44)]
+    assert state_findings(many) == [f"On d, m's recognition ranges from {values} to 60.0 (52.0 to 68.0) in Spanish."]
+
+
 def test_a_finding_is_about_all_methods_where_they_were_pooled():
     def row(value: float, language: str = "en", **method: str) -> Measure:
         group = {"model": "m", "dataset": "d", "language": language, **method}

@@ -15,6 +15,7 @@ from isogloss.reports.text.measures import (
     doubts,
     grid,
     measures_as_text,
+    remarks,
 )
 from isogloss.reports.text.table import Grid, as_csv, as_html, as_latex, as_markdown, latex, latex_notes
 from support.builders import score, score_many, triple
@@ -61,6 +62,14 @@ def test_the_finding_leads_and_unsupported_languages_are_one_remark():
         "and French (62.5, 55.0 to 75.0)."
     )
     assert lines[-2:] == ["· a note", "· * tiny does not claim to know 'de', 'fr', only en"]
+
+
+def test_missing_intervals_that_differ_in_a_count_are_one_remark_that_names_the_data():
+    reasons = [("ss", "a", "7 clusters; too few"), ("icat", "a", "1 cluster; too few"), ("ss", "b", None)]
+    rows = tuple(row(metric, {"model": "m", "dataset": name}, why=why) for metric, name, why in reasons)
+    remark = "no interval for SS, ICAT{}: 1 to 7 clusters; too few"
+    assert remarks(Measures(rows, {}, ())) == [remark.format(" on a")]
+    assert remarks(Measures(rows[:2], {}, ())) == [remark.format("")]
 
 
 def test_a_reason_that_all_doubts_share_is_given_once():

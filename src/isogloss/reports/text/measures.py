@@ -13,8 +13,19 @@ from ...analysis.published import KNOWN_FAULT
 from ...chat.answer_rows import ANSWER
 from ...items import group_by
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
-from ..chart_data import without_task
-from ..numbers import DAGGER, direction, expected, format_value, merge_notes, metric_name, number, order_name
+from ..chart_data import distinct, without_task
+from ..numbers import (
+    DAGGER,
+    direction,
+    expected,
+    format_value,
+    merge_notes,
+    metric_name,
+    missing_intervals,
+    number,
+    order_name,
+    split_reason,
+)
 from .table import Grid, as_text
 
 if TYPE_CHECKING:
@@ -163,8 +174,11 @@ def remarks(measures: Measures) -> list[str]:
     lines += _guessing(measures)
     if any(expected(row) for row in measures):
         lines.append(EXPECTED)
-    for why, rows in group_by((row for row in measures if row.why), lambda row: row.why).items():
-        lines.append(f"no interval for {', '.join(dict.fromkeys(metric_name(row.metric) for row in rows))}: {why}")
+    for rows in group_by((row for row in measures if row.why), lambda row: split_reason(row.why or "")[0]).values():
+        names = ", ".join(dict.fromkeys(metric_name(row.metric) for row in rows))
+        sets = distinct(rows, "dataset")
+        where = f" on {' and '.join(sets)}" if len(sets) < len(distinct(measures, "dataset")) else ""
+        lines.append(f"no interval for {names}{where}: {missing_intervals(rows)}")
     return lines
 
 
