@@ -176,6 +176,18 @@ def test_a_finding_is_about_all_methods_where_they_were_pooled():
     ]
 
 
+def test_a_bias_type_without_any_interval_has_no_panel_and_is_named(found):
+    def row(kind: str, low: float | None) -> Measure:
+        group = {"model": "m", "dataset": "d", "language": "en", "category": kind}
+        why = None if low else "3 clusters; an interval needs 10"
+        return Measure("ss", group, 60, low, low and 65, n=9, ties=0, clusters=3, mode="corrected", why=why)
+
+    shown = html_of(replace(found, categories=(row("race", 55), row("age", None), row("family", None))), "forest")
+    drawn, _, table = shown.partition("<table")
+    assert (">race<" in drawn, ">age<" in drawn, ">age<" in table) == (True, False, True)
+    assert "No group of age and family has one; their values are in the table." in shown
+
+
 def test_a_report_of_a_studys_folder_has_the_studys_title(runs, tmp_path):
     write_run(tmp_path / "study" / "model", neutral_items())
     found = load_study(tmp_path).runs
