@@ -46,6 +46,12 @@ def read_cells(folder: StoragePath) -> list[Cell]:
     return list(dict.fromkeys(cells))
 
 
+def planned_places(folder: StoragePath) -> dict[tuple[str, str], int]:
+    """The place of each model and data set in a folder's plan."""
+    pairs = dict.fromkeys((model, dataset) for model, dataset, _, _ in read_cells(folder))
+    return {pair: place for place, pair in enumerate(pairs)}
+
+
 def find_missing(folder: StoragePath, infos: Sequence[Mapping[str, Any]]) -> list[str]:
     """Notes about the planned cells of which a folder has no run, and about runs whose description is lost."""
     there = {tuple(str(info[key]) for key in KEYS) for info in infos}
