@@ -15,7 +15,7 @@ from .atomic_files import lock_folder, move_file, read_table, write_file, write_
 from .errors import BadData, IsoglossError, NoSuchRun
 from .items import ANNOTATORS
 from .run_names import fingerprint, plain_slug, slug, wrong_fact
-from .run_plans import find_missing, planned_places
+from .run_plans import find_missing, plan_order
 from .scores import (
     ITEM_SCHEMA,
     KEY,
@@ -272,7 +272,7 @@ def find_runs(*paths: StoragePath | str) -> list[Run]:
 
 def note_missing(below: Mapping[StoragePath, Sequence[Run]]) -> list[Run]:
     """The runs of folders, each once and in the order of the plan, with notes on what was planned and is missing, for every number."""
-    ordered = [run for path, some in below.items() for run in _order_as_planned(path, some)]
+    ordered = [run for path, some in below.items() for run in sorted(some, key=plan_order(path))]
     runs = list({run.folder.resolve(): run for run in ordered}.values())
     notes = [note for path, some in below.items() for note in find_missing(path, [run.info for run in some])]
     empty = [run.folder.name for run in runs if not written_parts(run)]
@@ -280,12 +280,6 @@ def note_missing(below: Mapping[StoragePath, Sequence[Run]]) -> list[Run]:
         where = ", ".join(map(str, below))
         notes.append(f"{len(empty)} of {len(runs)} runs in {where} have no finished part yet: {', '.join(empty[:3])}")
     return [replace(run, info={**run.info, "notes": [*run.info.get("notes", []), *notes]}) for run in runs]
-
-
-def _order_as_planned(folder: StoragePath, runs: Sequence[Run]) -> list[Run]:
-    """The runs with models and data sets in the order of the folder's plan; those that are not in it come last."""
-    places = planned_places(folder)
-    return sorted(runs, key=lambda run: places.get((run.info["model"], run.info["dataset"]), len(places)))
 
 
 def run_folders(path: StoragePath) -> list[StoragePath]:
