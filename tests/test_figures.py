@@ -35,6 +35,7 @@ from isogloss.reports.chart_data import MONOLINGUAL, MULTILINGUAL, model_kinds
 from isogloss.reports.figures import FigureRequest, _marks, _style, _svg, draw_plot, make_figure, write_figure
 from isogloss.reports.figures._maps import equal_earth
 from isogloss.reports.figures._style import DOUBLE, SINGLE, Canvas, open_canvas, save_figure
+from isogloss.reports.figures.heatmap import HeatmapTable
 from isogloss.runs import find_runs, read_scored, write_part
 from isogloss.stats.resampling import wilson_interval
 from support.builders import triple
@@ -291,6 +292,13 @@ def test_what_cannot_be_distinguished_from_neutral_has_no_colour_whatever_its_va
     assert pale == without == _marks.ABOVE[0]
     assert (strongest, weakest, below) == (_marks.ABOVE[3], _marks.ABOVE[1], _marks.BELOW[2])
     assert ends == (10, 90)
+
+
+def test_a_map_without_a_neutral_value_says_what_its_green_means():
+    rows = tuple(replace(cell(value, value - 9, value + 9), metric="recognition") for value in (20, 50))
+    rows = (rows[0], replace(rows[1], group={**rows[1].group, "language": "de"}))
+    figure = draw_plot(registry.get("figure", "heatmap"), [HeatmapTable("d", "recognition", rows, {})], canvas=Canvas())
+    assert figure.axes[0].get_xlabel() == "the stronger the green, the higher the value; intervals may overlap"
 
 
 def test_small_differences_in_per_cent_do_not_get_strong_colours():
