@@ -72,6 +72,19 @@ def test_missing_intervals_that_differ_in_a_count_are_one_remark_that_names_the_
     assert remarks(Measures(rows[:2], {}, ())) == [remark.format("")]
 
 
+def test_each_data_set_has_a_table_of_its_metrics_and_remarks_stand_once():
+    rows = [row(name, {"model": "m", "dataset": name, "language": "en"}) for name in ("ss", "contrast")]
+    empty = [
+        replace(one, metric=other.metric, value=None, low=None, high=None)
+        for one, other in zip(rows, rows[::-1], strict=True)
+    ]
+    text = measures_as_text(Measures((rows[0], empty[0], rows[1], empty[1]), {}, ("a note",)))
+    first, second = text.split("\n\n", 1)[1].split("\n\nmodel m")
+    assert ("dataset ss", "contrast" in first, first.count("-")) == (first.split(" · ")[1], False, 0)
+    assert second.startswith(" · dataset contrast")
+    assert text.count("a note") == 1
+
+
 def test_a_reason_that_all_doubts_share_is_given_once():
     weak = [
         replace(

@@ -12,7 +12,7 @@ from ...analysis.measures import Measure, Measures
 from ...analysis.rankings import Rank
 from ...errors import IsoglossError
 from ...items import group_by
-from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, datasets, distinct, without_task
+from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, datasets, distinct, with_values, without_task
 from ..figures import FigureRequest
 from ..numbers import english_first, expected_ranges, listed, metric_name, model_label
 from ..pivots import Key, pivot
@@ -57,7 +57,7 @@ def paper_tables(
         groups = group_by(rows, lambda row: row.group.get("task", "")) if len(tasks) > 1 else {"": without_task(rows)}
         for part in (*tasks, "") if len(tasks) > 1 else ("",):
             if part in groups:
-                chosen = replace(measures, rows=tuple(_with_values(groups[part])))
+                chosen = replace(measures, rows=tuple(with_values(groups[part])))
                 drawn = _table(chosen.rows, models, request=request, intervals=intervals)
                 table = replace(drawn.table, notes=(*drawn.table.notes, *remarks(chosen)))
                 printed = frozenset(remarks(replace(chosen, problems={}, notes=about_intervals)))
@@ -68,12 +68,6 @@ def paper_tables(
     if not tables:
         raise IsoglossError(f"There is no table for the task '{task}'. Known: {', '.join(dict.fromkeys(task_names))}.")
     return tables
-
-
-def _with_values(rows: Sequence[Measure]) -> Sequence[Measure]:
-    """The rows of the metrics that have a value; where none has, all."""
-    names = {row.metric for row in rows if row.value is not None}
-    return [row for row in rows if row.metric in names] or rows
 
 
 def _table(rows: Sequence[Measure], models: ModelFacts, *, request: FigureRequest, intervals: bool) -> PaperTable:

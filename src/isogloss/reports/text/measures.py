@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ... import registry
@@ -13,7 +14,7 @@ from ...analysis.published import KNOWN_FAULT
 from ...chat.answer_rows import ANSWER
 from ...items import group_by
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
-from ..chart_data import distinct, without_task
+from ..chart_data import datasets, distinct, with_values, without_task
 from ..numbers import (
     DAGGER,
     direction,
@@ -26,7 +27,7 @@ from ..numbers import (
     order_name,
     split_reason,
 )
-from .table import Grid, as_text
+from .table import Grid, as_remarks, as_text
 
 if TYPE_CHECKING:
     from ...analysis.comparisons import Comparison
@@ -191,8 +192,13 @@ def _guessing(measures: Measures) -> list[str]:
 
 
 def measures_as_text(measures: Measures, *, width: int = 120) -> str:
-    """The finding and its table for a terminal: what all rows share is above, and metrics that do not fit come in a second block."""
+    """The finding and a table of each data set for a terminal: what all rows share is above, and metrics that do not fit come in a further block."""
     from .sentences import state_findings
 
     finding = "\n".join(state_findings(measures))
-    return (f"{finding}\n\n" if finding else "") + as_text(grid(measures), width=width)
+    whole = grid(measures)
+    named = len(distinct(measures, "dataset")) > 1 and all("dataset" in row.group for row in measures)
+    sets = [with_values(rows) for rows in datasets(measures).values()] if named else [measures.rows]
+    grids = [replace(grid(replace(measures, rows=tuple(rows))), remarks=()) for rows in sets]
+    tables = "\n\n".join(as_text(one, width=width) for one in grids) + as_remarks(whole.remarks)
+    return (f"{finding}\n\n" if finding else "") + tables
