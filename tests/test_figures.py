@@ -298,7 +298,7 @@ def test_a_map_without_a_neutral_value_says_what_its_green_means():
     rows = tuple(replace(cell(value, value - 9, value + 9), metric="recognition") for value in (20, 50))
     rows = (rows[0], replace(rows[1], group={**rows[1].group, "language": "de"}))
     figure = draw_plot(registry.get("figure", "heatmap"), [HeatmapTable("d", "recognition", rows, {})], canvas=Canvas())
-    assert figure.axes[0].get_xlabel() == "the stronger the green, the higher the value; intervals may overlap"
+    assert figure.axes[0].get_xlabel() == "stronger green: higher value"
 
 
 def test_small_differences_in_per_cent_do_not_get_strong_colours():
@@ -516,12 +516,14 @@ def test_yes_grows_from_the_left_and_no_from_the_right(tmp_path):
     items, rows = answer_run(tmp_path)
     asked = {"data": "en", "weights": "chat", "method": "ask"}
     run = write_run(tmp_path, items, model="chat", holds=ANSWERS.name, fingerprint=asked)
+    rows += [row | {"prompt": "stereotype"} for row in rows]
     table = pl.DataFrame(rows, schema_overrides=ANSWER_SCHEMA)
     missing = [
         pl.lit(None, dtype=kind).alias(name) for name, kind in ANSWER_SCHEMA.items() if name not in table.columns
     ]
     write_part(run, 0, rows=table.with_columns(missing).select(ANSWER_SCHEMA.keys()))
-    axes = make_figure("answers", FigureRequest((str(tmp_path),))).axes[0]
+    first, axes = make_figure("answers", FigureRequest((str(tmp_path),))).axes
+    assert first.get_title(loc="left") == "stereotype"  # the first question first
     bars = sorted((bar.get_x(), bar.get_width()) for bar in axes.patches)
     assert bars == [(0, 50), (50, pytest.approx(200 / 24)), (pytest.approx(100 - 1000 / 24), pytest.approx(1000 / 24))]
     assert axes.get_title(loc="left") == "agree"

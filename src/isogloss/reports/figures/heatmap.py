@@ -97,7 +97,7 @@ def _legend(table: HeatmapTable, *, narrow: bool) -> Iterator[str]:
         signs = (f"▲ orange: above {neutral:g} · ▼ blue: below", f"≈ pale: interval includes {neutral:g}")
         yield ("\n" if narrow else " · ").join(signs)
     elif len({row.value for row in table.rows}) > 1:
-        yield "the stronger the green, the higher the value; intervals may overlap"
+        yield "stronger green: higher value"
     if chance := expected_ranges(table.rows):
         yield ", ".join(f"{name} {text}" for name, text in chance)
 
