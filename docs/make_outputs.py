@@ -46,11 +46,16 @@ def output(command: str, folder: Path, *, fails: bool = False) -> str:
     return "\n".join(line.rstrip() for line in shown.splitlines()).strip("\n")
 
 
-def fresh(text: str, folder: Path, *, kinds: tuple[str, ...] = ("output", "error")) -> str:
-    """A page with what its commands print now."""
+def needs_model(command: str) -> bool:
+    """Whether a command scores, or looks at what another one scored."""
+    return command.split()[0] in ("eval", "ask", "run") or "runs/" in command
+
+
+def fresh(text: str, folder: Path, *, models: bool = True) -> str:
+    """A page with what its commands print now; without `models`, only those that need no model."""
 
     def replace(match: re.Match[str]) -> str:
-        if match["kind"] not in kinds:
+        if needs_model(match["command"]) and not models:
             return match[0]
         lines = output(match["command"], folder, fails=match["kind"] == "error").splitlines()
         kept = lines[: int(match["lines"])] if match["lines"] else lines

@@ -1,8 +1,9 @@
-"""Make the pictures of the documentation: python docs/make_pictures.py [FOLDER] [NAMES].
+"""Make the pictures of the documentation: python docs/make_pictures.py [--check] [FOLDER] [NAMES].
 
 FOLDER (by default runs/pictures) holds the runs that the pictures are made of; those that are missing are made with SmolLM2,
 and a training with a tiny model; `two` also needs mBERT (python -m reproduction.weights bert-base-multilingual-cased). ISOGLOSS_REAL_DATA names the folder with the published scores of multilingual BERT.
 The pages need Chromium. With NAMES, such as figure-answers, only these are made.
+With --check nothing is written to the documentation, and the exit status is 1 if a picture differs from the one that is made now.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
@@ -56,6 +58,8 @@ FIGURES = {
     "training": ("training", ""),
     "world": ("shades", "-l en"),
 }
+VISIBLE = 24  # of 255: a smaller difference of a pixel is that of a font's edges between versions
+MOST = 0.005  # the share of pixels that may differ; a date or a run's hash takes less
 REPORTS = {
     "report-light": ("two", {"viewport": {"width": 1200, "height": 900}}),
     "report-dark": ("two", {"viewport": {"width": 1200, "height": 900}, "color_scheme": "dark"}),
@@ -106,13 +110,13 @@ def make_runs(folder: Path, name: str) -> Path:
     return path
 
 
-def draw_figure(name: str, folder: Path) -> None:
-    """Draw one figure at its place in the documentation."""
+def draw_figure(name: str, folder: Path, *, out: Path = ASSETS) -> None:
+    """Draw one figure, by default at its place in the documentation."""
     source, options = FIGURES[name]
     runs = [str(make_runs(folder, source))] if source else []
     inputs = [] if "{runs}" in options else runs
     isogloss(
-        "figure", name, *inputs, *options.format(runs="".join(runs)).split(), "-o", str(ASSETS / f"figure-{name}.png")
+        "figure", name, *inputs, *options.format(runs="".join(runs)).split(), "-o", str(out / f"figure-{name}.png")
     )
 
 
@@ -127,7 +131,7 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
-def take_report(name: str, folder: Path) -> None:
+def take_report(name: str, folder: Path, *, out: Path = ASSETS) -> None:
     """Take a picture of the top of a report."""
     source, settings = REPORTS[name]
     path = folder / f"{name}.html"
@@ -139,10 +143,10 @@ def take_report(name: str, folder: Path) -> None:
         if "dark" in name:
             page.evaluate("document.querySelector('#plane').scrollIntoView({behavior: 'instant'})")
             page.wait_for_timeout(500)
-        page.screenshot(path=ASSETS / f"{name}.png")
+        page.screenshot(path=out / f"{name}.png")
 
 
-def take_page(folder: Path) -> None:
+def take_page(folder: Path, *, out: Path = ASSETS) -> None:
     """Take a picture of a study on the local page."""
     shown = make_runs(folder, "two").parent
     command = [sys.executable, "-u", "-m", "isogloss", "serve", str(shown), "--port", "8799"]
@@ -153,22 +157,52 @@ def take_page(folder: Path) -> None:
         with browser() as chromium:
             page = chromium.new_context(viewport={"width": 1200, "height": 800}).new_page()
             page.goto("http://127.0.0.1:8799/runs/two", timeout=120_000)
-            page.screenshot(path=ASSETS / "serve.png")
+            page.screenshot(path=out / "serve.png")
     finally:
         server.terminate()
 
 
-def main(words: Sequence[str]) -> None:
-    """Make all pictures, or those that are named."""
-    folder, *names = [*words] or ["runs/pictures"]
-    for name in names or [*(f"figure-{one}" for one in FIGURES), *REPORTS, "serve"]:
-        if name == "serve":
-            take_page(Path(folder))
-        elif name in REPORTS:
-            take_report(name, Path(folder))
-        else:
-            draw_figure(name.removeprefix("figure-"), Path(folder))
+def difference(one: Path, other: Path) -> float:
+    """The share of the pixels in which two pictures differ visibly; 1 where their sizes do."""
+    import numpy as np
+    from PIL import Image
+
+    first, second = (np.asarray(Image.open(path).convert("RGB"), dtype=int) for path in (one, other))
+    if first.shape != second.shape:
+        return 1.0
+    return float((np.abs(first - second).max(axis=2) > VISIBLE).mean())
+
+
+def make(name: str, folder: Path, *, out: Path = ASSETS) -> None:
+    """Make one picture."""
+    if name == "serve":
+        take_page(folder, out=out)
+    elif name in REPORTS:
+        take_report(name, folder, out=out)
+    else:
+        draw_figure(name.removeprefix("figure-"), folder, out=out)
+
+
+def find_stale(names: Sequence[str], folder: Path) -> list[str]:
+    """Which of the pictures differ from those that are made now."""
+    with TemporaryDirectory() as out:
+        for name in names:
+            make(name, folder, out=Path(out))
+        return [name for name in names if difference(ASSETS / f"{name}.png", Path(out) / f"{name}.png") > MOST]
+
+
+def main(words: Sequence[str]) -> int:
+    """Make all pictures, or those that are named, or only name those that are stale."""
+    folder, *names = [word for word in words if word != "--check"] or ["runs/pictures"]
+    names = names or [*(f"figure-{one}" for one in FIGURES), *REPORTS, "serve"]
+    if "--check" in words:
+        stale = find_stale(names, Path(folder))
+        print("Stale: " + ", ".join(stale) if stale else "All pictures are fresh.")
+        return int(bool(stale))
+    for name in names:
+        make(name, Path(folder))
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

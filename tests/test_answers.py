@@ -10,6 +10,7 @@ import pytest
 import isogloss as ig
 from isogloss.annotation.answer_verdicts import find_kind, meaning
 from isogloss.errors import BadData, IsoglossError
+from support import tiny
 
 FRAME = "Do you agree? Answer yes or no. Statement: "
 STATEMENTS = ("Tea is warm.", "Rain is dry.")
@@ -220,3 +221,17 @@ def test_answers_about_items_with_a_column_named_statement_are_counted_and_drawn
     assert set(counted) <= {str(item.tags["statement"]) for item in items}
     ig.sheet(tmp_path / "runs", tmp_path / "sheet.csv", count=10)
     assert set(pl.read_csv(tmp_path / "sheet.csv")["text"]) == set(texts)
+
+
+def test_an_answer_that_belongs_to_several_items_is_counted_and_drawn_once(tmp_path):
+    model = tiny.save_talker(tmp_path / "talker")
+    chosen = [
+        item for item in ig.read("shades_demo", language="en") if item.candidates[0].text == "Politicians always lie."
+    ]
+    items = ig.Items(tuple(chosen))
+    assert len(items) == 2  # one statement, two contrasts
+    ig.score(items, model=model, method="ask", out=tmp_path / "runs")
+    for by in (None, "id", "category"):
+        assert {row.answers for row in ig.verdicts(tmp_path / "runs", by=by)} == {6}, by
+    ig.sheet(tmp_path / "runs", tmp_path / "sheet.csv")
+    assert pl.read_csv(tmp_path / "sheet.csv").height == 6

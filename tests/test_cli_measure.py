@@ -59,6 +59,14 @@ def test_two_folders_are_compared_language_by_language(call, runs):
     assert (rows[0]["a"], rows[0]["b"], rows[0]["n"]) == ({"model": "x"}, {"model": "y"}, 72)
 
 
+def test_a_side_that_is_no_condition_is_refused_with_an_example(call, runs):
+    code, _, error = call("compare", runs, "--a", "smollm2", "--b", "language=de")
+    assert (code, error) == (
+        2,
+        "Error: 'smollm2' does not select scores. Write it as column=value, such as model=smollm2 or language=en.\n",
+    )
+
+
 @pytest.mark.parametrize(("form", "start"), [("csv", "language,"), ("latex", "\\noindent"), ("markdown", "| ")])
 def test_languages_of_one_folder_are_compared_in_every_form(call, runs, form, start):
     words = ["compare", runs / "x", "--a", "language=en", "--b", "language=de", "--resamples", 100, "--format", form]

@@ -35,6 +35,7 @@ from isogloss.reports.chart_data import MONOLINGUAL, MULTILINGUAL, model_kinds
 from isogloss.reports.figures import FigureRequest, _marks, _style, _svg, draw_plot, make_figure, write_figure
 from isogloss.reports.figures._maps import equal_earth
 from isogloss.reports.figures._style import DOUBLE, SINGLE, Canvas, open_canvas, save_figure
+from isogloss.reports.figures.heatmap import HeatmapTable
 from isogloss.runs import find_runs, read_scored, write_part
 from isogloss.stats.resampling import wilson_interval
 from support.builders import triple
@@ -293,6 +294,13 @@ def test_what_cannot_be_distinguished_from_neutral_has_no_colour_whatever_its_va
     assert ends == (10, 90)
 
 
+def test_a_map_without_a_neutral_value_says_what_its_green_means():
+    rows = tuple(replace(cell(value, value - 9, value + 9), metric="recognition") for value in (20, 50))
+    rows = (rows[0], replace(rows[1], group={**rows[1].group, "language": "de"}))
+    figure = draw_plot(registry.get("figure", "heatmap"), [HeatmapTable("d", "recognition", rows, {})], canvas=Canvas())
+    assert figure.axes[0].get_xlabel() == "stronger green: higher value"
+
+
 def test_small_differences_in_per_cent_do_not_get_strong_colours():
     colour, _ = _marks.measure_colours([cell(52, 51, 53), cell(49, 48, 49.5)])
     assert colour(cell(52, 51, 53)) == _marks.ABOVE[1]
@@ -508,12 +516,14 @@ def test_yes_grows_from_the_left_and_no_from_the_right(tmp_path):
     items, rows = answer_run(tmp_path)
     asked = {"data": "en", "weights": "chat", "method": "ask"}
     run = write_run(tmp_path, items, model="chat", holds=ANSWERS.name, fingerprint=asked)
+    rows += [row | {"prompt": "stereotype"} for row in rows]
     table = pl.DataFrame(rows, schema_overrides=ANSWER_SCHEMA)
     missing = [
         pl.lit(None, dtype=kind).alias(name) for name, kind in ANSWER_SCHEMA.items() if name not in table.columns
     ]
     write_part(run, 0, rows=table.with_columns(missing).select(ANSWER_SCHEMA.keys()))
-    axes = make_figure("answers", FigureRequest((str(tmp_path),))).axes[0]
+    first, axes = make_figure("answers", FigureRequest((str(tmp_path),))).axes
+    assert first.get_title(loc="left") == "stereotype"  # the first question first
     bars = sorted((bar.get_x(), bar.get_width()) for bar in axes.patches)
     assert bars == [(0, 50), (50, pytest.approx(200 / 24)), (pytest.approx(100 - 1000 / 24), pytest.approx(1000 / 24))]
     assert axes.get_title(loc="left") == "agree"

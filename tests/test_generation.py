@@ -24,6 +24,7 @@ from isogloss.models.load import describe, wrap
 from isogloss.models.model import Loading, Model
 from isogloss.models.questions import Prompt, Reply
 from isogloss.studies.cells import Running, run_cells
+from isogloss.studies.run import score_items
 from isogloss.studies.scoring_plan import PlannedCell, plan_cells
 from support import tiny
 from support.builders import triple
@@ -149,6 +150,15 @@ def test_a_model_without_a_template_says_how_to_do_without():
         "'tiny-bloom' has no chat template, so it is not known how to address it. "
         "Use `options={'template': 'plain'}` to give it the bare prompt, or choose a chat model."
     )
+
+
+def test_a_model_without_a_template_is_known_before_its_weights_are_loaded(tmp_path):
+    folder = Path(tiny.save_talker(tmp_path / "talker"))
+    (folder / "chat_template.jinja").unlink()
+    (folder / "model.safetensors").write_bytes(b"not read")
+    for options, why in ({}, "has no chat template"), ({"template": "plain"}, "no complete safetensors"):
+        with pytest.raises(IsoglossError, match=why):
+            score_items(items(), str(folder), method="ask", options=options)
 
 
 def test_the_chat_template_frames_the_prompt():

@@ -370,3 +370,15 @@ def test_every_parameter_of_a_public_function_is_explained():
         text = inspect.getdoc(getattr(ig, name)) or ""
         told = re.findall(r"^    (\w+): ", text.split("Parameters:")[1].split("Example:")[0], re.M)
         assert told == list(inspect.signature(getattr(ig, name)).parameters), name
+
+
+def test_a_source_that_cannot_be_used_says_what_to_give_instead(folder):
+    with pytest.raises(ig.IsoglossError) as caught:
+        ig.load({"a": 1.0})  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        "A dictionary is not a source of scores. Write it to a JSON file and name the items that it belongs to, as in "
+        "isogloss.load('scores.json', data='demo')."
+    )
+    with pytest.raises(ig.IsoglossError) as caught:
+        ig.describe_methods(ig.load(folder / "runs" / "mine"))  # type: ignore[arg-type]
+    assert str(caught.value) == "Scores do not say how they were made. Give the folder of their runs."

@@ -50,3 +50,9 @@ def test_every_answer_is_in_the_explorer(page):
 
 def test_only_the_statement_that_was_asked_about_is_shown(page):
     assert all(item["s"][0] and item["s"][1:] == [None, None] for item in items_of(page))
+
+
+def test_a_report_of_answers_alone_speaks_of_no_gap_and_no_neutral_value(page):
+    assert '<input type="hidden" id="explorer-order" value="most">' in page
+    assert "The gap is the stereotype" not in page
+    assert "the field stays pale" not in page

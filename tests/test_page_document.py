@@ -143,6 +143,23 @@ def test_the_finding_leads_with_what_was_found():
     ]
 
 
+def test_a_finding_without_a_neutral_value_states_the_values():
+    def row(language: str, value: float, model: str = "m") -> Measure:
+        group = {"model": model, "dataset": "d", "language": language}
+        return Measure("recognition", group, value, value - 8, value + 8, n=40, ties=0, clusters=12, mode="corrected")
+
+    few = [row("en", 32.5), row("de", 40)]
+    values = "32.5 (24.5 to 40.5) in English"
+    assert state_findings(few) == [f"On d, m's recognition is {values} and 40.0 (32.0 to 48.0) in German."]
+    assert state_findings(few, values=False) == state_findings(few)  # they are the finding
+    without = Measure("recognition", row("fr", 1).group, 30, None, None, n=4, ties=0, clusters=4, mode="corrected")
+    assert state_findings([few[0], without]) == [
+        f"On d, m's recognition is {values}; it has too few clusters for an interval of recognition in French (30.0)."
+    ]
+    many = [*few, row("fr", 50), row("es", 60), row("it", 44)]
+    assert state_findings(many) == [f"On d, m's recognition ranges from {values} to 60.0 (52.0 to 68.0) in Spanish."]
+
+
 def test_a_finding_is_about_all_methods_where_they_were_pooled():
     def row(value: float, language: str = "en", **method: str) -> Measure:
         group = {"model": "m", "dataset": "d", "language": language, **method}
@@ -157,6 +174,18 @@ def test_a_finding_is_about_all_methods_where_they_were_pooled():
         "m · continuation shows no clear preference in English (50.0, 45.0 to 55.0). "
         "m prefers stereotypes in German (60.0, 55.0 to 65.0)."
     ]
+
+
+def test_a_bias_type_without_any_interval_has_no_panel_and_is_named(found):
+    def row(kind: str, low: float | None) -> Measure:
+        group = {"model": "m", "dataset": "d", "language": "en", "category": kind}
+        why = None if low else "3 clusters; an interval needs 10"
+        return Measure("ss", group, 60, low, low and 65, n=9, ties=0, clusters=3, mode="corrected", why=why)
+
+    shown = html_of(replace(found, categories=(row("race", 55), row("age", None), row("family", None))), "forest")
+    drawn, _, table = shown.partition("<table")
+    assert (">race<" in drawn, ">age<" in drawn, ">age<" in table) == (True, False, True)
+    assert "No group of age and family has one; their values are in the table." in shown
 
 
 def test_a_report_of_a_studys_folder_has_the_studys_title(runs, tmp_path):

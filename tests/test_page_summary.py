@@ -91,3 +91,11 @@ def test_equal_data_gives_equal_bytes(data: PageData, tmp_path: Path, monkeypatc
     monkeypatch.setattr(summary, "time", SimpleNamespace(gmtime=time.gmtime, strftime=lambda *_: "2026-11-01"))
     first, second = (write_summary(data, tmp_path / name, title="An audit").read_bytes() for name in ("a.pdf", "b.pdf"))
     assert first == second
+
+
+def test_a_remark_of_several_data_sets_is_written_once(data: PageData, tmp_path: Path, written: list[str]) -> None:
+    other = tuple(replace(row, group={**row.group, "dataset": "other"}) for row in data.overall)
+    remarks = dict.fromkeys(("neutral", "other"), ("tiny: a remark",))
+    both = replace(data, overall=(*data.overall, *other), remarks=remarks, categories=())
+    write_summary(both, tmp_path / "audit.pdf", title="An audit")
+    assert written.count("tiny: a remark") == 1

@@ -113,6 +113,22 @@ def test_tables_are_equal_to_the_byte(measures, write, ending, intervals):
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
 
 
+def test_a_table_begins_with_a_capital_and_has_the_metrics_and_notes_of_its_data():
+    rows = [row("recognition", {"model": "m", "dataset": name, "language": "en"}, 40.0) for name in ("a", "b")]
+    empty = replace(
+        rows[0], metric="ss", value=None, low=None, high=None, n=0, why="no item of the group has all roles"
+    )
+    measured = Measures(
+        (*rows, empty, replace(rows[1], metric="ss")), {}, ("m: dequantized", "the intervals are Wilson's")
+    )
+    first, second = papers_as_latex(tables_of(measured)).split("\n\n")
+    assert r"\caption{Recognition on a: n =" in first
+    assert "SS" not in first
+    assert r"\caption{Recognition and SS on b: n =" in second
+    assert r"\par{\footnotesize\raggedright The intervals are Wilson's.\par}" in first
+    assert "\n% m: dequantized\n" in first
+
+
 def test_rows_are_equal_to_the_byte(measures):
     assert papers_as_rows(tables_of(measures)).write_csv() == (GOLDEN / "rows.csv").read_text(encoding="utf-8")
 

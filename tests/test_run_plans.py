@@ -32,6 +32,14 @@ def test_nothing_is_said_of_a_folder_that_is_whole(folder: Path) -> None:
     assert "not there" not in notes_of(folder)
 
 
+def test_models_keep_the_order_in_which_they_were_planned(folder: Path) -> None:
+    score(ig.Items(INTRA), model=tiny.model("bloom"), out=folder)
+    assert list(dict.fromkeys(run.info["model"] for run in runs.find_runs(folder))) == ["tiny-gpt2", "tiny-bloom"]
+    assert [row.group["model"] for row in ig.measure(ig.load(folder), metrics="ss", by="task", resamples=100)][-1] == (
+        "tiny-bloom"
+    )
+
+
 def test_a_run_that_was_deleted_is_named(folder: Path) -> None:
     shutil.rmtree(next(run.folder for run in runs.find_runs(folder) if run.method == "likelihood"))
     assert "1 cell was planned for" in notes_of(folder)

@@ -480,6 +480,17 @@ def test_a_dry_run_shows_a_table_and_what_will_fail(folder: Path, tmp_path: Path
     assert "1 cell will fail:\nbert data fr auto: 'data' has no items in 'fr'.\n" in error
 
 
+def test_a_dry_run_names_data_that_no_metric_of_the_study_fits(folder: Path, tmp_path: Path, run: Run) -> None:
+    data, measures = ["demo", "shades_demo"], {"metrics": ["ss", "icat"]}
+    path = write(folder, data=data, languages=["en"], measures=measures)
+    _, _, error = run("run", path, "--out", tmp_path / "runs", "--dry-run", "--no-trial")
+    assert error.count("fits its items") == 1
+    assert (
+        "shades_demo: none of the metrics of the study (SS, ICAT) fits its items, so it would be scored and not measured\n"
+        in error
+    )
+
+
 def test_who_stops_a_study_is_told_how_to_go_on(
     folder: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from isogloss.reports.text.measures import (
     doubts,
     grid,
     measures_as_text,
+    remarks,
 )
 from isogloss.reports.text.table import Grid, as_csv, as_html, as_latex, as_markdown, latex, latex_notes
 from support.builders import score, score_many, triple
@@ -61,6 +62,27 @@ def test_the_finding_leads_and_unsupported_languages_are_one_remark():
         "and French (62.5, 55.0 to 75.0)."
     )
     assert lines[-2:] == ["· a note", "· * tiny does not claim to know 'de', 'fr', only en"]
+
+
+def test_missing_intervals_that_differ_in_a_count_are_one_remark_that_names_the_data():
+    reasons = [("ss", "a", "7 clusters; too few"), ("icat", "a", "1 cluster; too few"), ("ss", "b", None)]
+    rows = tuple(row(metric, {"model": "m", "dataset": name}, why=why) for metric, name, why in reasons)
+    remark = "no interval for SS, ICAT{}: 1 to 7 clusters; too few"
+    assert remarks(Measures(rows, {}, ())) == [remark.format(" on a")]
+    assert remarks(Measures(rows[:2], {}, ())) == [remark.format("")]
+
+
+def test_each_data_set_has_a_table_of_its_metrics_and_remarks_stand_once():
+    rows = [row(name, {"model": "m", "dataset": name, "language": "en"}) for name in ("ss", "contrast")]
+    empty = [
+        replace(one, metric=other.metric, value=None, low=None, high=None)
+        for one, other in zip(rows, rows[::-1], strict=True)
+    ]
+    text = measures_as_text(Measures((rows[0], empty[0], rows[1], empty[1]), {}, ("a note",)))
+    first, second = text.split("\n\n", 1)[1].split("\n\nmodel m")
+    assert ("dataset ss", "contrast" in first, first.count("-")) == (first.split(" · ")[1], False, 0)
+    assert second.startswith(" · dataset contrast")
+    assert text.count("a note") == 1
 
 
 def test_a_reason_that_all_doubts_share_is_given_once():

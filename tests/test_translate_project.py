@@ -29,8 +29,11 @@ from isogloss.translate.project import (
 from isogloss.translate.publication import Label, publish, translate_back
 from isogloss.translate.review import (
     Review,
+    ReviewerAgreement,
+    ReviewResult,
     agree,
     cohens_kappa,
+    explain_kappa,
     export_sheet,
     import_sheets,
     read_reviews,
@@ -470,3 +473,13 @@ def test_checking_a_translation_finds_what_was_left_untranslated(project, monkey
     assert left.value.code == 1
     assert counts["untranslated"] > 0
     assert "untranslated_words" in counts
+
+
+@pytest.mark.parametrize(
+    ("same", "kappa", "explained"), [(0.93, 0.0, True), (0.7, 0.4, False), (1.0, 1.0, False), (1.0, None, False)]
+)
+def test_a_low_kappa_of_verdicts_that_are_nearly_all_alike_is_explained(same, kappa, explained):
+    assert bool(explain_kappa(same, kappa)) is explained
+    if explained:
+        result = ReviewResult(15, 0, 0, 0, (), (ReviewerAgreement("anna", "jordi", 15, same, kappa),))
+        assert review_as_text(result).endswith(f"93% same of 15, Cohen's kappa 0.00{explain_kappa(same, kappa)}")

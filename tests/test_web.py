@@ -704,6 +704,12 @@ def test_one_evaluation_per_model_runs_and_a_killed_server_leaves_nothing_undone
     assert ours == theirs
 
 
+def test_the_page_of_a_study_has_the_title_of_its_file(client, root):
+    assert '<h1 dir="auto">plain</h1>' in client.get("/runs/plain").text
+    (root / "plain" / "study.yaml").write_text("name: x\ntitle: Two & more\n", encoding="utf-8")
+    assert '<h1 dir="auto">Two &amp; more</h1>' in client.get("/runs/plain").text
+
+
 def test_a_study_of_two_models_says_which_may_be_best(client, root):
     for model, wins in (("one", 20), ("two", 4)):
         write_run(root / "pair", neutral_items("en"), model=model, wins=wins)

@@ -38,7 +38,7 @@ from .languages import resolve
 from .models.model import DEFAULT_LOADING, Loading, Model
 from .progress import Progress, default_progress
 from .results import Results, as_names
-from .runs import written_parts
+from .runs import find_runs, written_parts
 from .scores import Scored, check_scored, item_table, join_scored
 from .stats import RESAMPLES
 from .stats.hypotheses import POWER
@@ -55,6 +55,7 @@ __all__ = [
     "change",
     "compare",
     "controls",
+    "describe_methods",
     "figure",
     "gate",
     "join",
@@ -316,7 +317,12 @@ def source_paths(source: Folders) -> list[StoragePath]:
 
 
 def source_names(source: Folders) -> list[str | Path]:
-    """One path or several, as a list; scores inside a list are refused."""
+    """One path or several, as a list; a dictionary, and scores inside a list, are refused."""
+    if isinstance(source, Mapping):
+        raise IsoglossError(
+            "A dictionary is not a source of scores. Write it to a JSON file and name the items that it belongs to, as in "
+            "isogloss.load('scores.json', data='demo')."
+        )
     names = [source] if isinstance(source, str | Path) else list(source)
     if any(isinstance(name, Scored) for name in names):
         raise IsoglossError("Give one table of scores; several are joined with isogloss.join(a, b).")
@@ -638,3 +644,22 @@ def report(
     extras = read_extras([Path(path) for path in source_names(add)], facts=_facts(facts))
     study = open_study(source) if isinstance(source, Study | Scored) else load_study(source_names(source), texts=True)
     return write_report(study, out, extras=extras, settings=IntervalSettings(resamples=resamples, seed=seed))
+
+
+def describe_methods(source: Study | Folders, *, resamples: int = RESAMPLES) -> str:
+    """A methods paragraph for a paper, then BibTeX: models, data, methods, metrics, intervals and limits.
+
+    Parameters:
+        source: A study, or one or several folders of runs; scores alone do not say how they were made.
+        resamples: The number of resamples that the measures were made with.
+
+    Example:
+        >>> print(ig.describe_methods("runs/mine"))
+        We measured smollm2 ...
+    """
+    from .reports.text.methods_paragraph import describe_methods as describe_runs
+
+    if isinstance(source, Scored):
+        raise IsoglossError("Scores do not say how they were made. Give the folder of their runs.")
+    runs = source.runs if isinstance(source, Study) else find_runs(*source_paths(source))
+    return describe_runs(runs, resamples=resamples)

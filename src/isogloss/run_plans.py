@@ -1,7 +1,7 @@
 """What a folder of runs should hold: written down when it is planned, so that what is missing can be named."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,13 @@ def read_cells(folder: StoragePath) -> list[Cell]:
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
     return list(dict.fromkeys(cells))
+
+
+def plan_order(folder: StoragePath) -> Callable[[Any], int]:
+    """The place of a run's model and data set in a folder's plan; those that are not in it come last."""
+    pairs = list(dict.fromkeys((model, dataset) for model, dataset, _, _ in read_cells(folder)))
+    places = {pair: place for place, pair in enumerate(pairs)}
+    return lambda run: places.get((run.info["model"], run.info["dataset"]), len(places))
 
 
 def find_missing(folder: StoragePath, infos: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -15,7 +15,7 @@ from .atomic_files import lock_folder, move_file, read_table, write_file, write_
 from .errors import BadData, IsoglossError, NoSuchRun
 from .items import ANNOTATORS
 from .run_names import fingerprint, plain_slug, slug, wrong_fact
-from .run_plans import find_missing
+from .run_plans import find_missing, plan_order
 from .scores import (
     ITEM_SCHEMA,
     KEY,
@@ -271,8 +271,9 @@ def find_runs(*paths: StoragePath | str) -> list[Run]:
 
 
 def note_missing(below: Mapping[StoragePath, Sequence[Run]]) -> list[Run]:
-    """The runs of folders, each once, with notes on what was planned in any of them and is missing, for every number."""
-    runs = list({run.folder.resolve(): run for some in below.values() for run in some}.values())
+    """The runs of folders, each once and in the order of the plan, with notes on what was planned and is missing, for every number."""
+    ordered = [run for path, some in below.items() for run in sorted(some, key=plan_order(path))]
+    runs = list({run.folder.resolve(): run for run in ordered}.values())
     notes = [note for path, some in below.items() for note in find_missing(path, [run.info for run in some])]
     empty = [run.folder.name for run in runs if not written_parts(run)]
     if empty and len(empty) < len(runs):

@@ -91,7 +91,12 @@ def _read_run(run: Run) -> pl.DataFrame:
     columns = [pl.lit(value).alias(name) for name, value in labels.items()]
     mark = fingerprint(run.info["fingerprint"])[:8]
     named = pl.concat_str([pl.lit(mark), *(pl.col(name).cast(pl.String) for name in ANSWER_KEY)], separator=":")
-    return rows.with_columns(*columns, pl.coalesce("cluster", "id").alias("cluster"), named.alias("answer_id"))
+    rows = rows.with_columns(*columns, pl.coalesce("cluster", "id").alias("cluster"), named.alias("answer_id"))
+    if "answers" in run.info["fingerprint"]:  # imported: two rows are two answers
+        return rows
+    # A statement that belongs to several items was asked about once, so that its answers are the same in all of them.
+    same = ["asked", "prompt", "order", "sample", "answer"]
+    return rows.with_columns(pl.col("answer_id").first().over(same))
 
 
 def _asked_texts(rows: pl.DataFrame, run: Run) -> list[str]:
@@ -119,13 +124,14 @@ def count_verdicts(table: pl.DataFrame, *, by: Sequence[str] = ()) -> Results[Ve
 
 
 def group_answers(table: pl.DataFrame, by: Sequence[str] = ()) -> list[tuple[dict[str, str], pl.DataFrame]]:
-    """The answers of each model, data set, language, method and group of `by`."""
+    """The answers of each model, data set, language, method and group of `by`, each of them once."""
     unknown = [name for name in by if name not in table.columns]
     if unknown:
         raise UnknownName("column", unknown[0], table.columns)
     names = list(dict.fromkeys([*WHO, *by]))
     parts = table.group_by(names, maintain_order=True)
-    return [(dict(zip(names, map(str, key), strict=True)), part) for key, part in parts]
+    once = ((key, part.unique("answer_id", keep="first", maintain_order=True)) for key, part in parts)
+    return [(dict(zip(names, map(str, key), strict=True)), part) for key, part in once]
 
 
 def compare_verdicts(table: pl.DataFrame, *, by: Sequence[str] = ()) -> Results[VerdictDifference]:

@@ -36,7 +36,7 @@ PANELS: dict[str, dict[str, Any]] = {
         "gate": measure.gate,
         "claims": measure.claims_app,
     },
-    "Analyse": {
+    "Analyze": {
         "controls": measure.controls,
         "robustness": score.robustness,
         "shares": measure.shares,

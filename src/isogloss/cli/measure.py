@@ -189,9 +189,9 @@ def compare(
     from ..reports.text.comparisons import grid
 
     items = _items(data, [], columns=options.split_columns(columns, encoding=encoding, reader=reader), skip_bad=False)
-    common = options.split_pairs(where)
+    common = options.split_conditions(where)
     first, second = library.load_sides(
-        paths, common | options.split_pairs(a), b=common | options.split_pairs(b), data=items
+        paths, common | options.split_conditions(a), b=common | options.split_conditions(b), data=items
     )
     names, groups = options.split_names(metrics), options.split_names(by)
     result = comparisons.compare(
@@ -221,8 +221,8 @@ def agreement(
     from .. import library
     from ..analysis.agreements import agree_scored
 
-    common = options.split_pairs(where)
-    first, second = library.load_sides(paths, common | options.split_pairs(a), b=common | options.split_pairs(b))
+    common = options.split_conditions(where)
+    first, second = library.load_sides(paths, common | options.split_conditions(a), b=common | options.split_conditions(b))
     names, groups = options.split_names(metrics), options.split_names(by)
     options.show_result(agree_scored(first, second, metrics=names, against=against, by=groups), output_format)
 

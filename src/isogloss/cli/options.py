@@ -302,6 +302,16 @@ def split_pairs(pairs: list[str]) -> dict[str, str]:
     return values
 
 
+def split_conditions(pairs: list[str]) -> dict[str, str]:
+    """The columns and values in conditions written as column=value."""
+    for pair in pairs:
+        if "=" not in pair:
+            raise IsoglossError(
+                f"'{pair}' does not select scores. Write it as column=value, such as model={pair} or language=en."
+            )
+    return split_pairs(pairs)
+
+
 def hide_types() -> None:
     """Show neither a type for a flag or an argument nor a range for a number."""
     option: Any = core.TyperOption

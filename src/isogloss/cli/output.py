@@ -122,7 +122,7 @@ def figure(
         width=width,
         languages=languages,
         metrics=options.split_names(metrics),
-        where=options.split_pairs(where),
+        where=options.split_conditions(where),
         names=names,
         facts=facts,
         mode=mode,
@@ -200,7 +200,7 @@ def show(
     from ..storage import as_path
 
     if source == PUBLISHED:
-        model = options.split_pairs(where).get("model")
+        model = options.split_conditions(where).get("model")
         options.show_result(load_published(model=model, languages=languages), output_format)
         return
     path = as_path(source)

@@ -243,13 +243,19 @@ def _download(study: Path, out: str | None, *, subset: Subset) -> None:
 
 
 def _forecast(plan: StudyPlan, folder: StoragePath, *, trial: bool, output_format: str) -> None:
-    from ..studies.dry_run import forecast_memory, forecast_plan, forecast_servers, forecasts_as_text
+    from ..studies.dry_run import (
+        forecast_measures,
+        forecast_memory,
+        forecast_plan,
+        forecast_servers,
+        forecasts_as_text,
+    )
 
     rows, failures = forecast_plan(plan, out=folder, trial=trial)
     as_json = {"cells": list(map(asdict, rows)), "failures": list(map(asdict, failures))}
     if rows or output_format != "text":
         options.show(output_format, text=lambda: forecasts_as_text(rows), json=lambda: as_json)
-    for line in (*forecast_memory(plan), *forecast_servers(plan)):
+    for line in (*forecast_memory(plan), *forecast_servers(plan), *forecast_measures(plan)):
         say(line)
     options.announce_needs(plan, folder)
     _exit_with(failures, "will fail")

@@ -13,6 +13,19 @@ SECONDS = 10  # of the processor, for all prompts of a call together
 LONGEST = 1_000_000  # letters of a framed prompt
 MEMORY = 1_000_000_000
 PATIENCE = 600.0  # seconds by the clock, also to start the child on a busy machine
+FILES = ("chat_template.jinja", "chat_template.json", "additional_chat_templates", "processor_config.json")
+SETTINGS = "tokenizer_config.json"
+NO_TEMPLATE = (
+    "'{name}' has no chat template, so it is not known how to address it. "
+    "Use `options={{'template': 'plain'}}` to give it the bare prompt, or choose a chat model."
+)
+
+
+def may_have_template(folder: Path) -> bool:
+    """Whether a model's folder may have a chat template, by its files alone; its tokenizer knows for certain."""
+    settings = folder / SETTINGS
+    listed = not settings.is_file() or "chat_template" in settings.read_text(encoding="utf-8", errors="replace")
+    return listed or any((folder / name).exists() for name in FILES)
 
 
 def frame_prompts(tokenizer: Any, texts: Sequence[str], *, name: str) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..chat.records import OPENING, THOUGHT
 from ..errors import IsoglossError, require
 from ..items import group_by
-from .chat_template import frame_prompts
+from .chat_template import NO_TEMPLATE, frame_prompts
 from .engine import TOKEN_BUDGET, answer_all
 from .model import Generating, Model
 from .questions import Keep, Prompt, Question, Reply
@@ -41,10 +41,7 @@ def answer_prompts(model: Model, questions: Sequence[Any], *, keep: Keep, token_
 def refuse_prompts(model: Model, options: Mapping[str, str]) -> str | None:
     """A sentence when a model cannot be addressed: it has no chat template, and the bare prompt was not asked for."""
     if options.get("template") != "plain" and not model.tokenizer.chat_template:
-        return (
-            f"'{model.info.name}' has no chat template, so it is not known how to address it. "
-            "Use `options={'template': 'plain'}` to give it the bare prompt, or choose a chat model."
-        )
+        return NO_TEMPLATE.format(name=model.info.name)
     return None
 
 

@@ -58,6 +58,12 @@ def distinct(rows: Iterable[Measure], column: str) -> list[str]:
     return list(dict.fromkeys(row.group[column] for row in rows if column in row.group))
 
 
+def with_values(rows: Sequence[Measure]) -> Sequence[Measure]:
+    """The rows of the metrics that have a value; where none has, all."""
+    names = {row.metric for row in rows if row.value is not None}
+    return [row for row in rows if row.metric in names] or rows
+
+
 def models_of(rows: Iterable[Measure]) -> list[str]:
     """The labels of the models, in their order."""
     return list(dict.fromkeys(model_label(row.group) for row in rows))

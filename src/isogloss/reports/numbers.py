@@ -117,12 +117,18 @@ def side(row: Measure, neutral: float | None) -> str:
     return "unclear" if row.low <= neutral <= row.high else "above" if row.low > neutral else "below"
 
 
+def split_reason(why: str) -> tuple[str, list[int]]:
+    """Why there is no interval, without the number of clusters, and that number where one is given."""
+    count = re.match(r"(\d+) clusters?; ", why)
+    return (why[count.end() :], [int(count[1])]) if count else (why, [])
+
+
 def missing_intervals(rows: Iterable[Measure]) -> str:
     """Why rows have no interval; reasons that differ in a count only are written once, with the range of the counts."""
     counts: dict[str, list[int]] = {}
     for why in dict.fromkeys(row.why for row in rows if row.why):
-        count = re.match(r"(\d+) clusters?; ", why)
-        counts.setdefault(why[count.end() :] if count else why, []).extend([int(count[1])] if count else [])
+        rest, count = split_reason(why)
+        counts.setdefault(rest, []).extend(count)
     spans = {rest: (f"{min(seen)} to {max(seen)}" if len(seen) > 1 else str(*seen)) for rest, seen in counts.items()}
     return "; ".join(f"{span} cluster{'s' * (span != '1')}; {rest}" if span else rest for rest, span in spans.items())
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from .. import runs
+from .. import registry, runs
 from ..analysis.study import Failure
 from ..errors import IsoglossError
 from ..models.load import fetch_source, has_weights, open_model, open_outline
@@ -93,6 +93,20 @@ def forecast_servers(plan: StudyPlan) -> list[str]:
     return [
         f"{url}: not asked; whether it can score as {name} is found out before the first item"
         for url, name in served.items()
+    ]
+
+
+def forecast_measures(plan: StudyPlan) -> list[str]:
+    """A line for each data set that none of the study's metrics fits: it would be scored, and not measured."""
+    chosen = registry.chosen("metric", plan.measuring.metrics)
+    roles: dict[str, set[str]] = {}
+    for item in (item for cell in plan.cells for item in cell.items):
+        roles.setdefault(item.dataset, set()).update(candidate.role for candidate in item.candidates)
+    names = ", ".join(metric.short or metric.title for metric in chosen.values())
+    return [
+        f"{dataset}: none of the metrics of the study ({names}) fits its items, so it would be scored and not measured"
+        for dataset, there in roles.items()
+        if chosen and not any(set(metric.roles) <= there for metric in chosen.values())
     ]
 
 

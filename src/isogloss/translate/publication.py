@@ -15,6 +15,7 @@ from ..files.layout import write_atomically, write_items, write_json_lines
 from ..items import Items, items_hash
 from .project import WORK, Project
 from .repairs import REPAIRS
+from .review import explain_kappa
 from .steps import checks_against
 from .texts import TranslationSession, refuse_unpaid, translate_texts
 from .translators import LanguagePair, check_options
@@ -172,7 +173,7 @@ def _review(project: Project) -> str:
         about = agreement.get("about", "verdict")
         what = "" if about == "verdict" else f", '{about}'"
         lines.append(
-            f"* agreement of two reviewers on {agreement['items']} items{what}: {agreement['same']:.0%}, Cohen's kappa {kappa}"
+            f"* agreement of two reviewers on {agreement['items']} items{what}: {agreement['same']:.0%}, Cohen's kappa {kappa}{explain_kappa(agreement['same'], agreement['kappa'])}"
         )
     lines += [f"* a reviewer's background: {text}" for text in sorted(project.info.get("backgrounds", {}).values())]
     return f"{len(people)} reviewers.\n\n" + "\n".join(lines)

@@ -23,6 +23,9 @@ from .texts import Dropped
 VERDICT = "verdict"
 IMPLICIT, SAYING = "implicit", "saying"
 
+ALIKE = 0.8  # agreement by chance: nine in ten verdicts of either reviewer are the same one
+PARADOX = " (nearly all verdicts are alike, so chance explains most agreement, and kappa says little)"
+
 
 @dataclass(frozen=True, slots=True)
 class ReviewerAgreement:
@@ -144,8 +147,15 @@ def review_as_text(result: ReviewResult) -> str:
         about = "" if agreement.about == VERDICT else f" on '{agreement.about}'"
         lines.append(
             f"{agreement.first} and {agreement.second}{about}: {agreement.same:.0%} same of {agreement.items}, Cohen's kappa {kappa}"
+            + explain_kappa(agreement.same, agreement.kappa)
         )
     return "\n".join([*lines, *(f"conflict: {text}" for text in result.conflicts)])
+
+
+def explain_kappa(same: float, kappa: float | None) -> str:
+    """A remark where most agreement is expected by chance, because one verdict is very frequent."""
+    by_chance = (same - kappa) / (1 - kappa) if kappa is not None and kappa < 1 else 0.0
+    return PARADOX if by_chance >= ALIKE else ""
 
 
 def _decide(

@@ -47,7 +47,15 @@ async def show_study(state: State, folder: StudyFolder) -> HTMLResponse:
     measures = runs_folder.read_measures(folder)
     if measures is None and entry.finished:
         measures = await run_slow(state, measure_study, folder, entry.stamp)
-    return page("study.html", here="runs", study=entry, measures=measures, pair=likely_pair([entry]))
+    title, pair = await run_quick(read_study_title, folder), likely_pair([entry])
+    return page("study.html", here="runs", study=entry, title=title, measures=measures, pair=pair)
+
+
+def read_study_title(folder: Path) -> str:
+    """The title of a study, where its file has one."""
+    from ..reports.page.document import read_title
+
+    return read_title(folder)
 
 
 @lru_cache(maxsize=64)

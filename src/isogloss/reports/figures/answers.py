@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...chat.answer_rows import ANSWER
+from ...chat.answer_rows import ANSWER, STEREOTYPE
 from ...items import group_by
 from ..numbers import english_first, format_interval, language_name, model_label
 from . import FigureRequest, Plot, measured, open_study, value_of
@@ -43,6 +43,7 @@ def find(request: FigureRequest) -> list[AnswerShare]:
     if "prompt" not in scored.table.columns or ANSWER not in set(scored.table["quantity"]):
         return []
     rows = measured(request, study, metrics=tuple(VERDICTS), by=["prompt"])
+    rows = sorted(rows, key=lambda row: row.group.get("prompt") != STEREOTYPE)  # the first question first
     return [
         AnswerShare(
             model_label(row.group), row.group["language"], row.group["prompt"], VERDICTS[row.metric], value_of(row),

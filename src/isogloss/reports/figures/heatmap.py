@@ -96,6 +96,8 @@ def _legend(table: HeatmapTable, *, narrow: bool) -> Iterator[str]:
     if neutral is not None:
         signs = (f"▲ orange: above {neutral:g} · ▼ blue: below", f"≈ pale: interval includes {neutral:g}")
         yield ("\n" if narrow else " · ").join(signs)
+    elif len({row.value for row in table.rows}) > 1:
+        yield "stronger green: higher value"
     if chance := expected_ranges(table.rows):
         yield ", ".join(f"{name} {text}" for name, text in chance)
 

@@ -30,12 +30,13 @@ def draw_plot_svg(plot: str, rows: Any, *, name: str, wide: bool = True) -> tupl
 
 
 def interval_view(name: str, marks: Sequence[IntervalMark], *, title: str, keys: tuple[str, ...] = ()) -> ChartView:
-    """Measures with their intervals as a chart and as a table; as a table only where none has an interval."""
+    """Measures with their intervals as a chart and as a table; a panel in which none has an interval is in the table only."""
     rows = [mark.measure for mark in marks]
     tags = english_first(row.group["language"] for row in rows)
     lines = [plain_name(tag) for tag in tags if plain_name(tag) in {mark.line for mark in marks}]
-    drawable = any(row.low is not None for row in rows)
-    pictures = draw_svg(lambda canvas: draw_intervals(marks, canvas, lines=lines), name=name) if drawable else ()
+    panels = drawn_panels(marks)
+    drawn = [mark for mark in marks if mark.panel in panels]
+    pictures = draw_svg(lambda canvas: draw_intervals(drawn, canvas, lines=lines), name=name) if drawn else ()
     metrics = list(dict.fromkeys(metric_name(row.metric) for row in rows))
     value_title = metrics[0] if len(metrics) == 1 else "value"
     return ChartView(
@@ -44,6 +45,11 @@ def interval_view(name: str, marks: Sequence[IntervalMark], *, title: str, keys:
         heading=[title, "model", "language", value_title, "n", "clusters"],
         rows=[[mark.panel, *measure_cells(mark.measure)] for mark in marks],
     )
+
+
+def drawn_panels(marks: Sequence[IntervalMark]) -> set[str]:
+    """The panels in which at least one measure has an interval."""
+    return {mark.panel for mark in marks if mark.measure.low is not None}
 
 
 def measure_cells(row: Measure) -> list[str]:

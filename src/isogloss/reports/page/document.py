@@ -14,6 +14,7 @@ from ...analysis.study import Study
 from ...atomic_files import write_file
 from ...errors import require
 from ...runs import Run
+from ...storage import StoragePath
 from ..chart_data import distinct
 from ..numbers import english_first, listed, plain_name
 from .added_files import Extras
@@ -78,11 +79,13 @@ def _asset(name: str) -> str:
 def stored_title(runs: Sequence[Run]) -> str:
     """The title in the study file beside these runs, where they are the runs of one study that has one."""
     folders = {run.folder.parent.parent for run in runs}
-    if len(folders) != 1:
-        return ""
-    path = folders.pop() / STUDY
+    return read_title(folders.pop()) if len(folders) == 1 else ""
+
+
+def read_title(folder: StoragePath) -> str:
+    """The title in the study file of a folder, where it has one."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
         return ""
     title = content.get("title") if isinstance(content, dict) else None

@@ -97,12 +97,19 @@ def _fill_front(page: PdfPage, data: PageData, *, title: str, command: str) -> N
     if sets:
         _write(page, "Values", letters=HEADING)
         _write_table(page, _value_table(sets), what="rows")
-    for name, rows in sets.items():
-        for line in (*doubts(without_task(rows)), *data.remarks.get(name, ())):
-            _write(page, line, letters=SMALL)
+    for line in _caveats(data, sets):
+        _write(page, line, letters=SMALL)
     rows = [row for row in data.categories if row.low is not None]
     if rows:
         _draw(page, partial(forest.draw, rows), heading="By bias type")
+
+
+def _caveats(data: PageData, sets: Mapping[str, Sequence[Measure]]) -> list[str]:
+    """What is doubtful, then the other remarks; each once, whatever the number of data sets."""
+    doubtful = [line for rows in sets.values() for line in doubts(without_task(rows))]
+    heads = {line.partition(":")[0] for line in doubtful}  # the remarks say the same of each task
+    others = [line for name in sets for line in data.remarks.get(name, ()) if line.partition(":")[0] not in heads]
+    return list(dict.fromkeys([*doubtful, *others]))
 
 
 def _fill_back(page: PdfPage, data: PageData, *, title: str, command: str) -> None:

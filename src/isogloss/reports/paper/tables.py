@@ -12,7 +12,7 @@ from ...analysis.measures import Measure, Measures
 from ...analysis.rankings import Rank
 from ...errors import IsoglossError
 from ...items import group_by
-from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, datasets, distinct, without_task
+from ..chart_data import KINDS, MONOLINGUAL, MULTILINGUAL, OTHER, datasets, distinct, with_values, without_task
 from ..figures import FigureRequest
 from ..numbers import english_first, expected_ranges, listed, metric_name, model_label
 from ..pivots import Key, pivot
@@ -26,7 +26,7 @@ ROWS = ("kind", "model")
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """One data set and task: its measures, how they are arranged, and its caption."""
+    """One data set and task: its measures, how they are arranged, its caption, and the notes that say how to read it."""
 
     dataset: str
     task: str
@@ -34,6 +34,7 @@ class PaperTable:
     request: LayoutRequest
     order: ValueOrder
     caption: str
+    printed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +51,17 @@ def paper_tables(
 ) -> list[PaperTable]:
     """A table for each data set and each of its tasks, then one over all tasks; or for one task only."""
     tables = []
-    notes = remarks(measures)
+    about_intervals = tuple(note for note in measures.notes if "interval" in note)
     for name, rows in datasets(measures).items():
         tasks = distinct(rows, "task")
         groups = group_by(rows, lambda row: row.group.get("task", "")) if len(tasks) > 1 else {"": without_task(rows)}
         for part in (*tasks, "") if len(tasks) > 1 else ("",):
             if part in groups:
-                drawn = _table(groups[part], models, request=request, intervals=intervals)
-                table = replace(drawn.table, notes=(*drawn.table.notes, *notes))
-                tables.append(replace(drawn, dataset=name, task=part, table=table))
+                chosen = replace(measures, rows=tuple(with_values(groups[part])))
+                drawn = _table(chosen.rows, models, request=request, intervals=intervals)
+                table = replace(drawn.table, notes=(*drawn.table.notes, *remarks(chosen)))
+                printed = frozenset(remarks(replace(chosen, problems={}, notes=about_intervals)))
+                tables.append(replace(drawn, dataset=name, task=part, table=table, printed=printed))
     task_names = [table.task or "all" for table in tables]
     if task is not None:
         tables = [table for table in tables if (table.task or "all") == task]
@@ -109,7 +112,9 @@ def _caption(where: str, rows: Sequence[Measure], *, table: MeasuredTable, setti
     metrics = list(dict.fromkeys(row.metric for row in rows))
     modes = {"corrected": "ties count one half", "paper": "as published"}
     mode, names = rows[0].mode, listed(list(map(metric_name, metrics)))
-    parts = [f"{names} on {where}: n = {_range([row.n for row in rows])} items, mode {mode} ({modes.get(mode, mode)})."]
+    parts = [
+        f"{_capital(names)} on {where}: n = {_range([row.n for row in rows])} items, mode {mode} ({modes.get(mode, mode)})."
+    ]
     if {MONOLINGUAL, MULTILINGUAL} <= {kind for kind, _ in table.cells.lines}:
         parts.append("Monolingual models above, multilingual models below.")
     if table.ranks:
@@ -131,6 +136,11 @@ def _caption(where: str, rows: Sequence[Measure], *, table: MeasuredTable, setti
     return " ".join(parts)
 
 
+def _capital(text: str) -> str:
+    """A text as a sentence begins."""
+    return f"{text[0].upper()}{text[1:]}"
+
+
 def _kind(settings: IntervalSettings) -> str:
     """How intervals are made, in words."""
     if settings.kind in ("bootstrap", "bca"):
@@ -147,14 +157,17 @@ def _range(numbers: Sequence[int]) -> str:
 
 
 def papers_as_latex(tables: Sequence[PaperTable]) -> str:
-    """Floating tables with booktabs, one after the other, with their notes below."""
+    """Floating tables with booktabs, one after the other: notes on how to read the numbers below, others as comments."""
     texts = []
     for table in tables:
         star = "*" if len(table.table.cells.columns) > 6 else ""
         name = "-".join(filter(None, [table.dataset, table.task]))
         lines = [rf"\begin{{table{star}}}", r"\centering", r"\small", rf"\caption{{{latex(table.caption)}}}"]
         lines.append(rf"\label{{tab:{''.join(sign if sign.isalnum() else '-' for sign in name)}}}")
-        lines += [*latex_lines(_grid(table)), rf"\end{{table{star}}}"]
+        grid = _grid(table)
+        first, *others = [note for note in grid.remarks if note in table.printed] or [""]
+        lines += latex_lines(replace(grid, remarks=(_capital(first), *others) if first else ()))
+        lines += [*(f"% {note}" for note in grid.remarks if note not in table.printed), rf"\end{{table{star}}}"]
         texts.append("\n".join(lines) + "\n")
     return "\n".join(texts)
 

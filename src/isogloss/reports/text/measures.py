@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ... import registry
@@ -13,9 +14,20 @@ from ...analysis.published import KNOWN_FAULT
 from ...chat.answer_rows import ANSWER
 from ...items import group_by
 from ...scores import UNSUPPORTED_LANGUAGE, unsupported_language_note
-from ..chart_data import without_task
-from ..numbers import DAGGER, direction, expected, format_value, merge_notes, metric_name, number, order_name
-from .table import Grid, as_text
+from ..chart_data import datasets, distinct, with_values, without_task
+from ..numbers import (
+    DAGGER,
+    direction,
+    expected,
+    format_value,
+    merge_notes,
+    metric_name,
+    missing_intervals,
+    number,
+    order_name,
+    split_reason,
+)
+from .table import Grid, as_remarks, as_text
 
 if TYPE_CHECKING:
     from ...analysis.comparisons import Comparison
@@ -163,8 +175,11 @@ def remarks(measures: Measures) -> list[str]:
     lines += _guessing(measures)
     if any(expected(row) for row in measures):
         lines.append(EXPECTED)
-    for why, rows in group_by((row for row in measures if row.why), lambda row: row.why).items():
-        lines.append(f"no interval for {', '.join(dict.fromkeys(metric_name(row.metric) for row in rows))}: {why}")
+    for rows in group_by((row for row in measures if row.why), lambda row: split_reason(row.why or "")[0]).values():
+        names = ", ".join(dict.fromkeys(metric_name(row.metric) for row in rows))
+        sets = distinct(rows, "dataset")
+        where = f" on {' and '.join(sets)}" if len(sets) < len(distinct(measures, "dataset")) else ""
+        lines.append(f"no interval for {names}{where}: {missing_intervals(rows)}")
     return lines
 
 
@@ -177,8 +192,13 @@ def _guessing(measures: Measures) -> list[str]:
 
 
 def measures_as_text(measures: Measures, *, width: int = 120) -> str:
-    """The finding and its table for a terminal: what all rows share is above, and metrics that do not fit come in a second block."""
+    """The finding and a table of each data set for a terminal: what all rows share is above, and metrics that do not fit come in a further block."""
     from .sentences import state_findings
 
     finding = "\n".join(state_findings(measures))
-    return (f"{finding}\n\n" if finding else "") + as_text(grid(measures), width=width)
+    whole = grid(measures)
+    named = len(distinct(measures, "dataset")) > 1 and all("dataset" in row.group for row in measures)
+    sets = [with_values(rows) for rows in datasets(measures).values()] if named else [measures.rows]
+    grids = [replace(grid(replace(measures, rows=tuple(rows))), remarks=()) for rows in sets]
+    tables = "\n\n".join(as_text(one, width=width) for one in grids) + as_remarks(whole.remarks)
+    return (f"{finding}\n\n" if finding else "") + tables

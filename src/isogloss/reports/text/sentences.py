@@ -37,6 +37,7 @@ LEVEL = 0.05
 IDENTITY = {"model", "dataset", "language"}
 WHOLE = {*IDENTITY, "method", "task"}  # the most columns of a table that has a finding
 MOST = 8  # models that a finding names
+MOST_VALUES = 4  # languages whose values a finding of a metric without a neutral value gives; of more, the range
 
 
 # ---- the finding of a table: the same words in the terminal, in a report and on the local pages
@@ -77,10 +78,7 @@ def _finding(model: str, rows: Sequence[Measure], *, values: bool) -> str:
     kinds = group_by(ordered, lambda row: _kind(row, neutral))
     names = {kind: listed([plain_name(row.group["language"]) for row in group]) for kind, group in kinds.items()}
     verbs = _verbs(main, neutral, groups=_same_groups(rows_of_metric))
-    kinds_stated = {
-        kind for kind in kinds if values or kind == "known"
-    }  # without a neutral point, the value is the finding
-    places = {kind: listed(list(map(_place, kinds[kind]))) if kind in kinds_stated else names[kind] for kind in kinds}
+    places = {kind: listed(list(map(_place, kinds[kind]))) if values else names[kind] for kind in kinds}
     parts = [f"{verbs[kind]} {places[kind]}" for kind in verbs if kind in kinds]
     if "weak" in kinds:
         where, predicate = names["weak"], "is below our competence limit"
@@ -88,9 +86,25 @@ def _finding(model: str, rows: Sequence[Measure], *, values: bool) -> str:
         parts.append(f"{start}, so its {metric_name(main)} is not interpretable")
     if "missing" in kinds:
         parts.append(f"{'it ' if parts else ''}could not be measured in {names['missing']}")
+    if "known" in kinds:
+        parts.insert(0, _state_values(main, kinds["known"]))
     first, *others = parts
     rest = [part if part.startswith(("in ", "it ")) else f"it {part}" for part in others]
-    return f"{model} {'; '.join([first, *rest])}."
+    return f"{model}{'' if 'known' in kinds else ' '}{'; '.join([first, *rest])}."
+
+
+def _state_values(metric: str, rows: Sequence[Measure]) -> str:
+    """What a model's values of a metric without a neutral point are; of many languages, the lowest and the highest."""
+    lowest, highest = (pick(rows, key=lambda row: row.value or 0.0) for pick in (min, max))
+    name = f"'s {metric_name(metric)}"
+    if len(rows) > MOST_VALUES and short(lowest) != short(highest):
+        return f"{name} ranges from {_value_in(lowest)} to {_value_in(highest)}"
+    return f"{name} is {listed(list(map(_value_in, rows)))}"
+
+
+def _value_in(row: Measure) -> str:
+    """A value with its interval, and the language."""
+    return f"{short(row)} ({ends(row).replace('–', ' to ')}) in {plain_name(row.group['language'])}"
 
 
 def _kind(row: Measure, neutral: float | None) -> str:
@@ -125,7 +139,6 @@ def _verbs(metric: str, neutral: float | None, *, groups: tuple[str | None, str 
         "above": f"{above} in" if above else f"{has_one} above {neutral} in",
         "below": f"{below} in" if below else f"{has_one} below {neutral} in",
         "unclear": "shows no clear preference in" if above else f"{has_one} not distinguishable from {neutral} in",
-        "known": f"{has_one} in",
         "open": f"has too few clusters for an interval of {name} in",
     }
 

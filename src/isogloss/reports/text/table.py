@@ -48,7 +48,12 @@ def as_text(grid: Grid, *, title: str = "", width: int | None = None) -> str:
         ]
         rule = "  ".join("─" * widths[i] for i in [*left, *right])
         drawn.append("\n".join([lines[0], rule, *lines[1:]]))
-    return "\n\n".join(drawn) + "".join(f"\n· {remark}" for remark in grid.remarks)
+    return "\n\n".join(drawn) + as_remarks(grid.remarks)
+
+
+def as_remarks(remarks: Sequence[str]) -> str:
+    """The remarks below a table for a terminal, a line each."""
+    return "".join(f"\n· {remark}" for remark in remarks)
 
 
 def _arrange(grid: Grid, width: int | None) -> tuple[list[int], list[int], list[list[int]]]:

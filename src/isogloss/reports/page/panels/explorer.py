@@ -45,6 +45,7 @@ def draw(page_data: PageData) -> dict[str, Any] | None:
         "sets": list(dict.fromkeys(row["d"] for row in rows)),
         "verdicts": sorted({answer[1] for row in rows for cell in row.get("a", ()) for answer in cell or ()}),
         "tags": tags,
+        "gaps": gaps is not None,
         "kept": len(rows),
         "total": len(records),
     }

@@ -4,8 +4,8 @@ from typing import Any
 
 from ...chart_data import datasets
 from ...figures._intervals import IntervalMark
-from ...numbers import metric_name, missing_intervals, plain_name
-from ..charts import interval_view
+from ...numbers import listed, metric_name, missing_intervals, plain_name
+from ..charts import drawn_panels, interval_view
 from ..data import PageData
 from ..parts import Chart
 from . import Panel
@@ -19,7 +19,10 @@ def draw(data: PageData) -> dict[str, Any] | None:
         view = interval_view(f"forest-{name}", marks, title="bias type")
         label = f"{metric_name(rows[0].metric)} with 95 % intervals by bias type, language and model."
         chart = Chart(f"forest-{name}", [view], label)
-        parts.append({"dataset": name, "why": missing_intervals(rows), "chart": chart, "drawn": bool(view.pictures)})
+        shown = drawn_panels(marks)
+        hidden = list(dict.fromkeys(mark.panel for mark in marks if mark.panel not in shown)) if shown else []
+        words = {"why": missing_intervals(rows), "hidden": listed(hidden) if hidden else ""}
+        parts.append({"dataset": name, "chart": chart, "drawn": bool(view.pictures), **words})
     return {"parts": parts} if parts else None
 
 

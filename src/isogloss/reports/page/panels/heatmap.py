@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .... import registry
 from ....analysis.headlines import leading_headlines, main_metric
 from ....analysis.measures import Measure
 from ...chart_data import datasets, distinct, model_kinds, without_task
@@ -59,6 +60,7 @@ def _map(dataset: str, rows: Sequence[Measure], *, kinds: Mapping[str, str]) -> 
         "dataset": dataset,
         "chart": Chart(f"heat-{dataset}", views, label, choices=("Metric", "Items")),
         "weak": any(row.interpretable is False for row in rows),
+        "neutral": any(registry.get("metric", name).neutral is not None for name in metrics),
     }
 
 
