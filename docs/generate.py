@@ -233,7 +233,7 @@ FUNCTIONS = {  # heading and the functions below it
     "Scores": ("score", "ask", "run", "probe", "load", "join", "import_answers", "load_published"),
     "Numbers": ("measure", "compare", "rank_models", "change", "trace", "gate", "controls", "structure", "plan"),
     "Answers and labels": ("verdicts", "compare_verdicts", "sheet", "read_labels", "label_agreement", "correct", "bleeding"),
-    "Output": ("table", "figure", "report"),
+    "Output": ("table", "figure", "report", "describe_methods"),
 }  # fmt: skip
 
 

@@ -92,7 +92,12 @@ def test_a_language_with_everything_is_read(own):
         (
             "[ask.answers]",
             "[ask.words]",
-            "[ask] needs the tables [ask.prompts] and [ask.answers]; 'answers' is missing.",
+            "the table [ask.answers] is missing.",
+        ),
+        (
+            "[ask.answers]",
+            "sterotype = 'x'\n[ask.words]",
+            "the table [ask.answers] is missing; ask.prompts has no 'sterotype'; it has stereotype, agree, disagree.",
         ),
         (
             "{statement} A?",

@@ -86,22 +86,22 @@ def read_prompts(path: Path, tag: str) -> Mapping[str, str]:
 
 
 def find_prompt_problems(section: Any) -> list[str]:
-    """What an `ask` section lacks: all its prompts, slots of prompts and lists of words that are missing or wrong."""
+    """What an `ask` section lacks: its tables, prompts, slots of prompts and lists of words that are missing or wrong."""
     tables = {name: section.get(name) if isinstance(section, dict) else None for name in ("prompts", "answers")}
-    missing = [name for name, table in tables.items() if not isinstance(table, dict)]
-    if missing:
-        return [f"[ask] needs the tables [ask.prompts] and [ask.answers]; '{missing[0]}' is missing."]
-    problems = [
+    sections = {name: table for name, table in tables.items() if isinstance(table, dict)}
+    problems = [f"the table [ask.{name}] is missing." for name in tables if name not in sections]
+    problems += [
         f"ask.{name} has no '{unknown}'; it has {', '.join(known)}."
         for name, known in (("prompts", PROMPTS), ("answers", LISTS))
-        for unknown in sorted(set(tables[name] or {}) - set(known))
+        for unknown in sorted(set(sections.get(name, ())) - set(known))
     ]
-    prompts, answers = (tables[name] or {} for name in ("prompts", "answers"))
-    if wrong := [f"ask.prompts.{name}" for name in PROMPTS if not _is_prompt(prompts.get(name))]:
+    prompts, answers = sections.get("prompts"), sections.get("answers")
+    wrong = [f"ask.prompts.{name}" for name in PROMPTS if prompts is not None and not _is_prompt(prompts.get(name))]
+    if wrong:
         plural = "prompts" if len(wrong) > 1 else "prompt"
         problems.append(f"the {plural} {', '.join(wrong)} must hold {', '.join(SLOTS)}, each once.")
-    needed = [name for name in LISTS if name not in OPTIONAL or name in answers]
-    if wrong := [f"ask.answers.{name}" for name in needed if not _is_list(answers.get(name))]:
+    needed = [name for name in LISTS if answers is not None and (name not in OPTIONAL or name in answers)]
+    if wrong := [f"ask.answers.{name}" for name in needed if not _is_list((answers or {}).get(name))]:
         problems.append(
             f"{', '.join(wrong)} must be {'lists' if len(wrong) > 1 else 'a list'} of words, and not empty."
         )

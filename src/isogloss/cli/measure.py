@@ -222,7 +222,9 @@ def agreement(
     from ..analysis.agreements import agree_scored
 
     common = options.split_conditions(where)
-    first, second = library.load_sides(paths, common | options.split_conditions(a), b=common | options.split_conditions(b))
+    first, second = library.load_sides(
+        paths, common | options.split_conditions(a), b=common | options.split_conditions(b)
+    )
     names, groups = options.split_names(metrics), options.split_names(by)
     options.show_result(agree_scored(first, second, metrics=names, against=against, by=groups), output_format)
 

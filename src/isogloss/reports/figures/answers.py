@@ -43,13 +43,13 @@ def find(request: FigureRequest) -> list[AnswerShare]:
     if "prompt" not in scored.table.columns or ANSWER not in set(scored.table["quantity"]):
         return []
     rows = measured(request, study, metrics=tuple(VERDICTS), by=["prompt"])
-    rows = sorted(rows, key=lambda row: row.group.get("prompt") != STEREOTYPE)  # the first question first
+    in_order = sorted(rows, key=lambda row: row.group.get("prompt") != STEREOTYPE)  # the first question first
     return [
         AnswerShare(
             model_label(row.group), row.group["language"], row.group["prompt"], VERDICTS[row.metric], value_of(row),
             row.low, row.high,
         )
-        for row in rows
+        for row in in_order
         if row.metric in VERDICTS
     ]  # fmt: skip
 
