@@ -118,7 +118,7 @@ def annotator_words(published: Published) -> str:
     tenth = 100 * sum(counts[: len(counts) // 10]) / sum(counts)
     return (
         f"{len(counts):,} people took part: half of them labeled at most {median(counts):.0f} items, and a tenth gave "
-        f"{tenth:.0f} % of all labels. The intervals therefore draw targets and people again."
+        f"{tenth:.0f} % of all labels. The intervals therefore resample both targets and people."
     )
 
 

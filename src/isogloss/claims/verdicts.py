@@ -174,7 +174,7 @@ def _other_limits(verdicts: Sequence[ClaimVerdict]) -> list[str]:
         return []
     counts = ", ".join(f"{count} at {limit}" for limit, count in changed.items())
     return [
-        f"verdicts of {len(verdicts)} that change at another limit of competence than {LEAST_COMPETENCE:g}: {counts}"
+        f"with a competence limit other than {LEAST_COMPETENCE:g}, some of the {len(verdicts)} verdicts change: {counts}"
     ]
 
 

@@ -62,7 +62,7 @@ def suits(item: Item) -> bool:
 method = Method(
     title="Normalised word probability",
     formula="ln P(term | concept shown) - ln P(term | concept masked too), all pieces of the term masked at once; "
-    "works badly for rare words, whose probabilities are tiny on both sides",
+    "works poorly for rare words, whose probabilities are tiny on both sides",
     citation="Ahn and Oh (2021)",
     uses=(HIDE,),
     suits=suits,

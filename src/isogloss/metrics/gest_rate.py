@@ -19,7 +19,7 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
 metric = gest_metric(
     title="GEST stereotype rate",
     formula="10^(GEST difference); paper: e^(GEST difference)",
-    caution="Published rates exponentiate base-10 logarithms with base e, so they are nearer to 1: 1.2 there is 1.52.",
+    caution="Published rates exponentiate base-10 logarithms with base e, so they are nearer to 1: a published 1.2 is 1.52 here.",
     contribute=contribute,
     bounds=(0, inf),
     neutral=1,

@@ -6,7 +6,7 @@ from ._preferences import class_mean, class_metric
 metric = class_metric(
     title="Multi-class LMS",
     formula="mean over target terms of LMS",
-    caution="A term with few items counts as much as one with many; compare it only with other multi-class values.",
+    caution="A term with few items counts as much as one with many; compare multi-class values only with each other.",
     contribute=lambda items, mode: class_mean(items, mode, score=0),
     short="LMS multi",
     better="higher",

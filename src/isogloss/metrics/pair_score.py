@@ -7,7 +7,7 @@ metric = pair_metric(
     title="Pair score (Eq. 3)",
     formula="100/N · #(A(stereotype) > A(anti-stereotype)); for pairs of two groups #(A(second group) > A(first group))",
     citation="Kaneko and Bollegala (2022); Kaneko et al. (2022), Eq. 3",
-    caution="50 means no preference on these pairs; it counts wins, however small, and depends on the scoring method.",
+    caution="50 means no preference on these pairs; the metric counts wins, however small, and depends on the scoring method.",
     contribute=lambda rows, mode: pairs_won(rows, mode=mode, neutral_counts=True),
     fits=lambda rows: is_task(rows, "pair") or is_task(rows, "contrast"),
     short="pair score",

@@ -17,7 +17,7 @@ metric = wording_metric(
     title="Wording flips",
     formula="mean over (set, concept), pairs of wordings and pairs of terms of [the two wordings order the two terms differently]",
     caution="0 means that every wording gives the same ranking of terms, 0.5 that the rankings are unrelated. Nearly equal terms "
-    "flip easily; read it together with wording variance.",
+    "swap ranks easily; read this value together with wording variance.",
     contribute=lambda rows, mode: mean_over_wordings(rows, _flips),
     short="wording flips",
     order=15,

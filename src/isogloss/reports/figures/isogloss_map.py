@@ -98,7 +98,7 @@ def _draw_cell(axes: Any, likeness: Likeness, *, at: tuple[int, int]) -> None:
 figure = Plot(
     title="The isogloss map",
     needs="scores of the same items in two languages, or of two models: isogloss eval MODEL --data stereoset --language en --language de --out RUNS",
-    caption="Rank correlation of the gaps between stereotype and anti-stereotype, item by item: above the diagonal the value, below it the 95 % interval; colors run from −1 (blue) over 0 to 1 (orange), and stay pale where the interval includes 0; the tree joins by average linkage.",
+    caption="Rank correlation of the gaps between stereotype and anti-stereotype, item by item: above the diagonal the value, below it the 95 % interval; colors run from −1 (blue) through 0 to 1 (orange), and stay pale where the interval includes 0; the tree joins by average linkage.",
     find=find,
     draw=draw,
 )
