@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 
 import pytest
 
@@ -54,6 +55,13 @@ def test_a_language_has_three_different_prompts_and_all_lists(tag):
     wording = prompt_words_of(languages.get(tag))
     assert len(set(wording.prompts.values())) == len(PROMPTS) == len(wording.prompts)
     assert set(wording.answers) == set(LISTS)
+
+
+@each
+def test_a_word_stands_in_one_row_of_forms(tag):
+    rows = prompt_words_of(languages.get(tag)).answers["forms"]
+    words = [word for row in rows for word in row.split()]
+    assert sorted(word for word, count in Counter(words).items() if count > 1) == []
 
 
 @each
