@@ -73,7 +73,7 @@ A claim over both tasks is not tested on one task alone. [With these scores](../
 
 ![Each claim's deciding comparison with its 95 % confidence interval, in the direction of the claim](../assets/claims.svg)
 
-*Right of zero agrees with the claim. Bars are 95 % confidence intervals over targets, before the adjustment for the number of claims.*
+*Values to the right of zero agree with the claim. Bars are 95 % confidence intervals over targets, before the adjustment for the number of claims.*
 
 Each claim is written in the [claim language](../how-to/gate.md#the-language) in `studies/claims`, and tested on the items that all sides have.
 We show the deciding comparison: the weakest one if the scores lean toward the claim, otherwise the strongest against it.

@@ -245,7 +245,7 @@ def bleeding(
     mode: str = "corrected",
     resamples: int = RESAMPLES,
 ) -> Results[KnownDifference]:
-    """A metric over labeled items, weighted by how many people know the stereotype, and separately where it is known and unknown.
+    """A metric over labeled items, weighted by how many people know the stereotype, and separately for known and unknown stereotypes.
 
     Parameters:
         source: A study, scores, or one or several folders of runs.

@@ -365,7 +365,7 @@ def gate(
         claims: A YAML file, its content, or a list of claims.
         data: The data that prediction files belong to.
         baseline: Scores or runs that `source` must not be worse than, and from which claims measure a change.
-        margin: How many points worse than the baseline every metric may be; by default 2, or the file's `margins`.
+        margin: How many points worse than the baseline each metric may be; by default 2, or the file's `margins`.
         strict: Whether undecided counts as failed.
         robustness: Whether to test each claim also in the other mode and without a task, a bias type or ties.
         resamples: How many times clusters are resampled.
