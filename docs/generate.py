@@ -219,7 +219,7 @@ COMMON_ARGUMENTS = {  # what they are in every function; each is explained once
     "mode": "`corrected` (a tie counts one half) or `paper` (as published).",
     "resamples": "How many times clusters are resampled or permuted, where an interval or test needs it.",
     "seed": "The random seed.",
-    "facts": "Facts about each model, or a YAML file of them; `multilingual` makes blocks, `label` names a row.",
+    "facts": "Facts about each model, or a YAML file of them; `multilingual` divides the rows into blocks, `label` names a row.",
     "progress": "A function to call with the progress; by default, a notebook or an interactive session shows bars.",
 }
 COMMON_FIELDS = (
@@ -366,7 +366,7 @@ def metrics() -> str:
         parts.append(f"### {family}")
         source, count = Counter(source_of(found[name]) for name in names or others).most_common(1)[0]
         usual = source if count > 2 else ""
-        parts += [f"Source, unless an entry names another: {usual}."] if usual else []
+        parts += [f"Source (unless the entry names another): {usual}."] if usual else []
         alike = groupby(names or others, key=lambda name: (metric_facts(found[name], usual), found[name].caution))
         parts += [metric_entry({name: found[name] for name in same}, usual) for _, same in alike]
     return "\n\n".join(parts)
@@ -559,7 +559,7 @@ def published_sources() -> str:
 
     untried = [f"`{name}`" for name, one in sources().items() if any(f.startswith(UNTRIED) for f in one.faults)]
     cards = [source_card(name, one) for name, one in sources().items()]
-    return "\n\n".join([*cards, f"We have not downloaded (all files of) {', '.join(untried)}."])
+    return "\n\n".join([*cards, f"We have not downloaded all files of {', '.join(untried)}."])
 
 
 def without_titles(citation: str) -> str:

@@ -59,7 +59,7 @@ OPENING = """\
 # Which claims survive?
 
 Papers about stereotypes in several languages draw conclusions such as "English models are the most biased".
-This page tests such sentences with the scores that their authors published and, where a paper published none, with [trained weights](reproducing.md#from-trained-weights).
+This page tests such sentences with the scores that the authors published and, where a paper published none, with [trained weights](reproducing.md#from-trained-weights).
 Öztürk et al., who released every score, call their conclusions tentative.
 
 {counts}
@@ -73,19 +73,19 @@ A claim over both tasks is not tested on one task alone. [With these scores](../
 
 ![Each claim's deciding comparison with its 95 % confidence interval, in the direction of the claim](../assets/claims.svg)
 
-*Right of zero agrees with the claim. Bars are 95 % confidence intervals over targets, before the adjustment for the number of claims.*
+*Values to the right of zero agree with the claim. Bars are 95 % confidence intervals over targets, before the adjustment for the number of claims.*
 
 Each claim is written in the [claim language](../how-to/gate.md#the-language) in `studies/claims`, and tested on the items that all sides have.
-We show the deciding comparison: the weakest if the claim is true, otherwise the strongest against it.
+We show the deciding comparison: the weakest one if the scores lean toward the claim, otherwise the strongest against it.
 *Robust* counts the variants with the same verdict: paper mode; without a task, a bias type or ties; with the scores that are known to be wrong.
-Where only a stricter reading of a sentence can be tested (*in every language* for *most*), contradicting it leaves the claim undecided.
-[Claims and CI gates](../how-to/gate.md#verdicts) defines the verdicts; [the record](../dev/claims-record.md) has each claim's sentence, formula, p-values and notes, and why some cannot be tested.
+Where only a stricter reading of a sentence can be tested (*in every language* instead of *most*), a contradiction of that reading leaves the claim undecided.
+[Claims and CI gates](../how-to/gate.md#verdicts) defines the verdicts; [the record](../dev/claims-record.md) has each claim's sentence, formula, p-values and notes, and says why some cannot be tested.
 
 ## What this page does not say
 
 * *Undecided* does not mean false: {targets} targets are too few to settle a difference of this size. The record gives the smallest difference that would have been detected reliably.
 * A claim is about these models, these items and these translations ([what an interval covers](../explanation/statistics.md#what-an-interval-is-over)).
-* A verdict is about our reading of a sentence; where it says "similar" or "much", the margin is ours.
+* A verdict is about our reading of a sentence; where the sentence says "similar" or "much", the margin is ours.
 * *Not interpretable* describes a model on these items, under a [rule](../explanation/statistics.md#when-a-score-can-be-interpreted) newer than the papers. {limits}
 * A claim that survives is not an explanation, and a score is not a harm.
 """
@@ -237,8 +237,8 @@ def summarise(results: list[ig.GateResult], file: ClaimsFile) -> dict[str, str]:
     limits = [note for note in results[0].notes if "competence limit" in note]
     return {
         "counts": "\n".join(rows),
-        "difference": f"Of the {len(claims)} claims, BH would decide {len(moved)} that Holm leaves undecided ({moves}).",
-        "faults": f"For Öztürk et al., these are {'; '.join(names)}; and the {len(file.faults.items)} items that follow two with two BLANKs. "
+        "difference": f"Of the {len(claims)} claims, BH decides {len(moved)} that Holm leaves undecided ({moves}).",
+        "faults": f"For Öztürk et al., these are {'; '.join(names)}; and the {len(file.faults.items)} items that follow the two with two BLANKs. "
         "[Published numbers](reproducing.md#rows-that-cannot-be-trusted) has the evidence.",
         "changed": f"{len(changed)} of {len(first)} verdicts",
         "rows": "\n".join(changed),

@@ -272,7 +272,7 @@ def _of_languages(sources: Sources) -> str:
         text += f" and is below our competence limit in {_names(guessing)}" if guessing else ""
         survive = f"{len(pairs)} of the 10 differences between languages survive ({named})" if named else ""
         said.append(f"{text}; {survive or 'none of the 10 differences between languages survives'}.")
-    return f"**Languages.** Multilingual BERT on the same items in five languages. {' '.join(said)}"
+    return f"**Languages.** We compare multilingual BERT on the same items in five languages. {' '.join(said)}"
 
 
 def _of_methods(sources: Sources) -> str:
@@ -282,7 +282,7 @@ def _of_methods(sources: Sources) -> str:
         clear = [name for name, row in rows.items() if row.low is not None and row.low > 50]
         rest = [name for name in rows if name not in clear]
         text = f"On {title} (n = {next(iter(rows.values())).n}), {listed(clear) if clear else 'no method'} {'finds' if len(clear) == 1 else 'find'} a preference for stereotypes"
-        said.append(text + (f", and {listed(rest)} are not distinguishable from 50." if rest else "."))
+        said.append(text + (f"; the values of {listed(rest)} are not distinguishable from 50." if rest else "."))
     shares = {
         frozenset((a, b)): 100 * float(np.mean(np.sign(first) == np.sign(second)))
         for a, b, first, second in compare_methods(sources, UNCASED, "crows_pairs")
@@ -291,10 +291,10 @@ def _of_methods(sources: Sources) -> str:
     if mixed:
         alike = shares[frozenset(("aul", "aula"))]
         said.append(
-            f"On CrowS-Pairs, AUL and AULA prefer the same sentence in {alike:.0f} % of the pairs; either agrees with a method that "
-            f"masks tokens in {min(mixed):.0f} to {max(mixed):.0f} %."
+            f"On CrowS-Pairs, AUL and AULA prefer the same sentence in {alike:.0f} % of the pairs; each agrees with methods that "
+            f"mask tokens in only {min(mixed):.0f} to {max(mixed):.0f} %."
         )
-    return f"**Methods.** The same model and the same items, scored by different methods. {' '.join(said)}"
+    return f"**Methods.** The same model and items were scored by different methods. {' '.join(said)}"
 
 
 def _of_published(sources: Sources) -> str:
@@ -303,7 +303,7 @@ def _of_published(sources: Sources) -> str:
     left = sum(len(row.differing - row.touched) for row in rows)
     text = (
         f"**Published numbers.** {sum(len(row.scores) for row in rows):,} of {sum(row.total for row in rows):,} published "
-        f"intrasentence scores were scored again from weights: {differing} differ by more than 0.1 %, "
+        f"intrasentence scores were recomputed from weights: {differing} differ by more than 0.1 %, "
         + (
             f"{differing - left} of them because of a shifted batch."
             if left or not differing
@@ -316,7 +316,5 @@ def _of_published(sources: Sources) -> str:
         text += f" {sum(len(row.scores) for row in inter):,} next-sentence scores differ by at most {largest:.0e}."
     scored = [(values[0], printed) for _, values, printed in cb_cells(sources) if values[0] is not None]
     near = sum(abs(round(value, 2) - printed) < 0.015 for value, printed in scored)
-    text += (
-        f" {near} of {len(scored)} printed values of CB follow from bert-base-uncased to one unit of the last digit."
-    )
+    text += f" {near} of {len(scored)} printed values of CB are reproduced with bert-base-uncased to within one unit of the last digit."
     return text

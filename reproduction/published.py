@@ -130,7 +130,7 @@ def unanimous_summary(published: Published) -> str:
     up, clear = sum(row.difference > 0 for row in rows), sum(p <= 0.05 for p in holm)
     means = [f"* {_mean_difference(scored, metric, tag=tag)}" for metric in ("ss", "lms") for tag in (None, "en")]
     words = (
-        f"SS is higher on unanimous items for {up} of {len(rows)} pairs of model and language; after adjustment (Holm), "
+        f"SS is higher on unanimous items for {up} of {len(rows)} combinations of model and language; after adjustment (Holm), "
         f"{clear} of {len(rows)} differences {'is' if clear == 1 else 'are'} significant. Mean differences:"
     )
     return "\n".join([words, "", *means])

@@ -211,7 +211,7 @@ def correct(
     where: Where = None,
     within: float | None = None,
 ) -> Results[CorrectedRate]:
-    """How often answers have a verdict, corrected by what people read in a sample of them.
+    """How often answers have a verdict, corrected with people's reading of a sample of them.
 
     Parameters:
         source: One or several folders of runs with answers.
@@ -245,7 +245,7 @@ def bleeding(
     mode: str = "corrected",
     resamples: int = RESAMPLES,
 ) -> Results[KnownDifference]:
-    """A metric over labeled items, weighted by how many people know the stereotype, and separately where it is known and unknown.
+    """A metric over labeled items, weighted by how many people know the stereotype, and separately for known and unknown stereotypes.
 
     Parameters:
         source: A study, scores, or one or several folders of runs.
@@ -253,7 +253,7 @@ def bleeding(
         metric: The metric.
         question: The question whose labels count.
         label: The label of a known stereotype.
-        share: A stereotype is known if more than this share gave the label.
+        share: A stereotype is known if more than this share of people gave the label.
         place: Use the labels of this country for all items in its language: `es-MX`.
         by: Further columns to group by.
         where: One condition or several.

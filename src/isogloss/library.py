@@ -216,9 +216,9 @@ def probe(
         model: A model's name, a folder, or an open model.
         text: A template, such as `The {gender} is a [nurse|doctor].`
         language: The language of the template, by tag or name.
-        terms: The slot whose terms are compared; by default the brackets, else the first slot.
+        terms: The slot whose terms are compared; by default the one in brackets, else the first.
         folder: A folder with your vocabularies.
-        limit: The maximum number of sentences; more are an error.
+        limit: The maximum number of sentences; more raise an error.
         loading: How the model is opened.
 
     Example:
@@ -364,8 +364,8 @@ def gate(
         source: Scores, folders of finished runs, or prediction files with `data`.
         claims: A YAML file, its content, or a list of claims.
         data: The data that prediction files belong to.
-        baseline: Scores or runs that these must not be worse than, and from which claims measure a change.
-        margin: How many points worse than the baseline every metric may be; by default 2, or the file's `margins`.
+        baseline: Scores or runs that `source` must not be worse than, and from which claims measure a change.
+        margin: How many points worse than the baseline each metric may be; by default 2, or the file's `margins`.
         strict: Whether undecided counts as failed.
         robustness: Whether to test each claim also in the other mode and without a task, a bias type or ties.
         resamples: How many times clusters are resampled.
@@ -405,7 +405,7 @@ def plan(
     where: Where = None,
     prices: tuple[float, float] = (0.0, 0.0),
 ) -> Results[SizePlan]:
-    """The number of items that show a true difference with a given power, in each language and over all, and what they cost.
+    """The number of items needed to detect a difference with a given power, in each language and over all, and what they cost.
 
     Parameters:
         pilot: A run or published scores of one model, on similar items.
@@ -417,7 +417,7 @@ def plan(
         data: The data that prediction files belong to.
         languages: One language or several; without it, all.
         where: One condition or several that select scores: `model=gpt2`, or `{"model": "gpt2"}`.
-        prices: Prices of a million prompt tokens and answer tokens.
+        prices: Prices per million prompt tokens and per million answer tokens.
 
     Example:
         >>> ig.plan("runs/mine", difference=5, design="fixed")[0].items > 100
@@ -452,7 +452,7 @@ def controls(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Results[Control]:
-    """SS of each model and language, with that of control items, of permuted labels and of simple preferences.
+    """SS of each model and language, and SS of control items, permuted labels and simple preferences.
 
     Parameters:
         source: Folders of runs, or scores or prediction files with `data`.
@@ -479,7 +479,7 @@ def controls(
 
 
 def structure(source: Source, *, over: str = "language") -> Results[Structure]:
-    """How far languages or models agree item by item, and what is common or specific.
+    """How far languages or models agree item by item, and what is common to all or specific to one.
 
     Parameters:
         source: Scores or folders of runs, in several languages or of several models.
@@ -518,7 +518,7 @@ def table(
         metrics: One metric or several; by default LMS, SS and ICAT where they fit.
         task: One task, or `all` for values over all tasks.
         intervals: Whether intervals are shown below the values.
-        facts: Facts about each model, or a YAML file of them; `multilingual` makes blocks, `label` names a row.
+        facts: Facts about each model, or a YAML file of them; `multilingual` divides the rows into blocks, `label` names a row.
         mode: `corrected` or `paper`.
         interval: `auto`, `bootstrap`, `bca` or `wilson`.
         resamples: How many times items are resampled.

@@ -38,7 +38,7 @@ class GroupChange:
 
     `turned_to` counts items that came to prefer the stereotype, `turned_away` the others that changed. `churn` is
     the percentage of both, `floor` the same between two runs of the first side. `needed` is the number of items
-    that would decide.
+    that a decision requires.
     """
 
     group: Mapping[str, str]
@@ -89,7 +89,7 @@ def change(
         metric: A mean over items; by default SS, or the CrowS-Pairs score of pairs.
         by: Columns whose groups are compared; by default task, wording, bias type, target and language where they
             vary.
-        margin: The change that counts as none, in points or units of the metric.
+        margin: The largest change that counts as no change, in points or units of the metric.
         repeat: A second run of the first side, for the noise floor.
         mode: `corrected` or `paper`.
         resamples: How many times the signs of clusters are drawn.

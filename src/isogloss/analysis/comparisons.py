@@ -29,8 +29,8 @@ class Comparison:
 
     `effect` is the difference in standard deviations of the clusters, `mde` the smallest true difference that is
     found with power 0.8. `n` counts pairs or, unpaired, all items. `unbiased_a` and `unbiased_b` are the values of
-    a model without any preference, where they depend on the number of items. `competence_low` is the lower of the
-    sides', and `above` and `below` are as in `Measure`.
+    a model without any preference, where they depend on the number of items. `competence_low` is the lower of
+    the two sides' values, and `above` and `below` are as in `Measure`.
     """
 
     a: Mapping[str, str]
@@ -76,7 +76,7 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparisons:
-    """Differences of side a from side b, with interval, p-values, effect size and power.
+    """Differences between side a and side b (a minus b), with interval, p-values, effect size and power.
 
     The interval and the two-sided p-value are Student's, with the jackknife's standard error over clusters.
 

@@ -25,7 +25,7 @@ DESIGNS = {
 
 @dataclass(frozen=True, slots=True)
 class SizePlan:
-    """The number of clusters and items that show a true difference with a given power; `at_hand` is the number in the pilot's data.
+    """The number of clusters and items needed to detect a difference with a given power; `at_hand` is the number in the pilot's data.
 
     `spread` is the standard deviation of a cluster's weighted mean, and `per_cluster` the items of one. `tokens`,
     `seconds` and `cost` are those of one run, where the pilot has them.

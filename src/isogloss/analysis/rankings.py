@@ -120,7 +120,7 @@ def rank_models(
 
 
 def _other_limits(known: Mapping[str, Competence], what: str) -> list[str]:
-    """A note on how many models would have a rank at each limit of competence, where that differs."""
+    """A note on how many models would have a rank at each competence limit, where that differs."""
     counts = {
         limit: sum(at_limit(one.interpretable, one.low, limit=limit) is not False for one in known.values())
         for limit in LIMITS
@@ -128,7 +128,7 @@ def _other_limits(known: Mapping[str, Competence], what: str) -> list[str]:
     if len(set(counts.values())) < 2:
         return []
     numbers = ", ".join(f"{count} at {limit:g}" for limit, count in counts.items())
-    return [f"models with a rank by {what}, by the limit of competence: {numbers}"]
+    return [f"models with a rank by {what}, by competence limit: {numbers}"]
 
 
 def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSettings, notes: list[str]) -> list[Rank]:
@@ -136,7 +136,9 @@ def _rank_parts(parts: Mapping[str, Part], blank: Rank, *, settings: IntervalSet
     metric, names = registry.get("metric", blank.metric), sorted(parts)
     aligned = align([parts[name] for name in names], [metric] * len(names), mode=blank.mode)
     if aligned is None or aligned.common != ITEMS:
-        notes.append(f"The models {', '.join(names)} do not share half of their items, so they have no ranking.")
+        notes.append(
+            f"The models {', '.join(names)} have fewer than half of their items in common, so they have no ranking."
+        )
         return []
     sign = 1 if metric.better == "higher" else -1  # -1: the lowest value, or the lowest distance, is the best
     direct = metric.better is not None

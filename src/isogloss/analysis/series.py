@@ -57,7 +57,7 @@ def trace(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Series:
-    """The value of each run of a series on the items that all have, its trend, and the step where it changes.
+    """The value of each run of a series on the items that all runs have, the trend, and the step at which the values change.
 
     Parameters:
         runs: The scores of each run, in order.

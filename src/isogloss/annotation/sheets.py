@@ -36,7 +36,7 @@ LEFT = (
 )  # never right to left
 GUIDE = (
     "One row is one item. Fill in the yellow columns and nothing else.",
-    "verdict: good (nothing to change), fixed (you wrote a fix), drop (cannot be saved), unsure (somebody else should look).",
+    "verdict: good (nothing to change), fixed (you wrote a fix), drop (cannot be used), unsure (somebody else should look at it).",
     "fix columns: the whole text as it should be; leave them empty where nothing changes.",
     "A context keeps the word BLANK, in capitals, exactly once. Every word for BLANK must fit there.",
     "template: the sentence with a slot such as GENDER-PL for the group; see docs/how-to/templates.md.",

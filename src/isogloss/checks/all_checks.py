@@ -45,12 +45,12 @@ ALL = (
     Check(
         "method_unfit",
         "error",
-        "A method that is usual for the item's task cannot score it, so it is left out: see its context and its BLANK.",
+        "A method that is usual for the item's task cannot score it, so the item is left out; check its context and its BLANK.",
         unfit_items,
     ),
     each(candidates.glued_blank, 'A hyphen, an ending or another word touches BLANK, as in BLANK"a or BLANKER.'),
     each(text_checks.word_punctuation, "A word that fills BLANK has punctuation that is not part of it."),
-    each(candidates.equal_unrelated, "The unrelated candidate is the same as another one."),
+    each(candidates.equal_unrelated, "The unrelated candidate is the same as another candidate."),
     each(template_differs, "The sentence is not its template with the slots filled."),
     each(language_checks.target_missing, "The target term does not occur verbatim in the text."),
     each_in(
@@ -65,18 +65,18 @@ ALL = (
         language_checks.wrong_language,
         language_checks.no_identifier,
     ),
-    Check("duplicate", "warning", "The item says exactly what an earlier one says.", candidates.duplicates),
+    Check("duplicate", "warning", "The item has exactly the same text as an earlier one.", candidates.duplicates),
     each_text(text_checks.quotes, "A word contains a double quote, or quotes and brackets do not pair up."),
     each(text_checks.spaces, "Spaces are doubled, at an end, or before a full stop or comma."),
     NOT_NORMAL,
     each_in(text_checks.sentence_case, "A context or sentence begins with a lower-case letter.", severity=NOTE),
     each(
         candidates.length_gap,
-        "One of stereotype and anti-stereotype is more than three times as long as the other.",
+        "The stereotype is more than three times as long as the anti-stereotype, or the reverse.",
         severity=NOTE,
     ),
     each(candidates.several_words, "Stereotype and anti-stereotype have different numbers of words.", severity=NOTE),
-    each_in(candidates.not_minimal, "The two sentences of a pair share less than half of their words.", severity=NOTE),
+    each_in(candidates.not_minimal, "The two sentences of a pair share fewer than half of their words.", severity=NOTE),
 )
 
 

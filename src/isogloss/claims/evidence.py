@@ -116,7 +116,7 @@ class Evidence:
         return find_competence(part, mode=self.mode, settings=self.settings, containing=containing)
 
     def at_limit(self, limit: float) -> "Evidence":
-        """The same evidence, with what was tested, at another limit of competence."""
+        """The same evidence, with what was tested, at another competence limit."""
         other = replace(self, limit=limit, parts={})
         for hypothesis, part in self.parts.items():
             start = start_part(hypothesis, other)

@@ -167,7 +167,7 @@ def _faults_note(faults: Faults) -> list[str]:
 
 
 def _other_limits(verdicts: Sequence[ClaimVerdict]) -> list[str]:
-    """A note on how many verdicts change at other limits of competence; none where no verdict depends on competence."""
+    """A note on how many verdicts change at other competence limits; none where no verdict depends on competence."""
     limits = list(dict.fromkeys(limit for verdict in verdicts for limit in verdict.limits))
     changed = {limit: sum(v.limits.get(limit, v.status) != v.status for v in verdicts) for limit in limits}
     if not any(changed.values()):

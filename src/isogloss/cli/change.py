@@ -28,7 +28,7 @@ def change(
         metavar="BEFORE AFTER [AFTER...]",
     ),
     repeat: Path = typer.Option(None, "--repeat", metavar="RUNS", help="A second run of BEFORE, for the noise floor."),
-    margin: float = typer.Option(2.0, "--margin", min=0.0, help="Count a change within N points as none."),
+    margin: float = typer.Option(2.0, "--margin", min=0.0, help="Count a change within N points as no change."),
     metric: str = typer.Option(None, "--metric", help="A mean over items: ss (the default), lms, crows, ..."),
     data: list[str] = options.PredictionData,
     by: str = options.By,
@@ -46,7 +46,7 @@ def change(
     seed: int = options.Seed,
     output_format: options.AnyFormat = options.Format,
 ) -> None:
-    """Show what changed between runs: flips, groups that moved, and in a series the step where it happened."""
+    """Show what changed between runs: flips, groups that changed, and, in a series, at which step the value changed."""
     from .. import library
     from ..analysis import changes, series
     from ..atomic_files import write_file

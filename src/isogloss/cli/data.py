@@ -30,7 +30,7 @@ def check(
     ),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Check a data set: the problems of each check, with severity and items."""
+    """Check a data set: list the problems that each check finds, with severity and items."""
     from .. import registry
     from ..checks import ALL, SEVERITIES, Check, check_items, checks_as_text
     from ..checks.candidates import token_gap
@@ -98,7 +98,7 @@ def import_scores(
     encoding: str = options.Encoding,
     reader: str = options.Reader,
 ) -> None:
-    """Import another tool's scores, or anybody's chat answers, as runs."""
+    """Import another tool's scores, or chat answers from any source, as runs."""
     from ..exchange.answers import import_answers
     from ..exchange.foreign_answers import AnswerImport
     from ..exchange.runs import CHOICE_READERS, import_runs

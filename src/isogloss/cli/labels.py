@@ -73,7 +73,10 @@ def read(
 def agreement(
     files: list[Path] = typer.Argument(None, metavar="[FILES]", help="Files of labels, as for labels read."),
     data: list[str] = typer.Option(
-        [], "--data", metavar="DATA", help="Instead: items with their annotators' labels, such as StereoSet's JSON."
+        [],
+        "--data",
+        metavar="DATA",
+        help="Instead of FILES: items with their annotators' labels, such as StereoSet's JSON.",
     ),
     languages: list[str] = options.Languages,
     by: str = options.By,
@@ -105,7 +108,7 @@ def correct(
     by: str = options.By,
     output_format: options.AnyFormat = options.Format,
 ) -> None:
-    """Correct our reading of all answers by people's reading of some (prediction-powered inference)."""
+    """Correct our reading of all answers with people's reading of some of them (prediction-powered inference)."""
     from .. import label_library
     from ..reports.text.answers import corrected_grid
 
@@ -120,7 +123,10 @@ def bleeding(
     labels: list[Path] = LabelsOption,
     metric: str = typer.Option("ss", "--metric", help="The metric."),
     place: str = typer.Option(
-        None, "--place", metavar="TAG", help="Use the labels of this country for all items in its language: es-MX."
+        None,
+        "--place",
+        metavar="TAG",
+        help="Use the labels of this country, such as es-MX, for all items in its language.",
     ),
     where: list[str] = options.Where,
     by: str = options.By,

@@ -91,7 +91,7 @@ def controls(
     seed: int = options.Seed,
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Compare SS with control items (of eval --controls), permuted labels, and baselines such as short words."""
+    """Compare SS with control items (of eval --controls), permuted labels, and baselines such as a preference for short words."""
     from .. import library
 
     options.show_result(library.controls(runs, frequencies=frequencies, resamples=resamples, seed=seed), output_format)
@@ -243,14 +243,14 @@ def gate(
     robustness: bool = typer.Option(
         False,
         "--robustness",
-        help="Also test in the other mode, without each task, bias type or ties, and with known faults.",
+        help="Also test in the other mode, without each task, each bias type or ties, and with known faults.",
     ),
     junit: Path = typer.Option(None, "--junit", metavar="FILE", help="Also write the verdicts as a JUnit report."),
     resamples: int = options.Resamples,
     seed: int = options.Seed,
     output_format: Literal["text", "json", "latex", "markdown"] = options.Format,
 ) -> None:
-    """Test claims about runs. Exit status: 0 all hold, 1 a claim failed, 2 error, 3 undecided."""
+    """Test claims about runs. Exit status: 0 all passed, 1 a claim failed, 2 error, 3 a claim is undecided."""
     from .. import library
     from ..reports.text.claims import claims_grid
 
@@ -302,10 +302,10 @@ def write_verdicts(result: GateResult, junit: Path | None) -> None:
 
 def structure(
     runs: list[Path] = typer.Argument(help="Folders of runs in several languages, or of several models."),
-    over: str = typer.Option("language", "--over", help="Compare across language or model."),
+    over: str = typer.Option("language", "--over", help="What to compare: language or model."),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Show how far languages or models agree item by item, and what is shared or specific."""
+    """Show how far languages or models agree item by item, and what is common to all or specific to one."""
     from .. import library
 
     options.show_result(library.structure(runs, over=over), output_format)
@@ -316,7 +316,7 @@ def mixed(
     facts: Path = options.Facts,
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Fit a mixed model of preferences: language, bias type and facts about models; target as random effect."""
+    """Fit a mixed model of preferences: fixed effects of language, bias type and facts about models; target as a random effect."""
     from .. import library
     from ..analysis.mixed import fit_mixed, read_facts
 

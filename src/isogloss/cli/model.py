@@ -15,7 +15,7 @@ from .messages import say
 if TYPE_CHECKING:
     from ..languages import Language
 
-models = typer.Typer(help="Download a demonstration model; needs no Hugging Face access.", no_args_is_help=True)
+models = typer.Typer(help="Download a demonstration model; no access to Hugging Face is needed.", no_args_is_help=True)
 languages = typer.Typer(help="Start a new language.", no_args_is_help=True)
 
 

@@ -52,7 +52,7 @@ Languages = typer.Option(
     "--language",
     "-l",
     metavar="LANGUAGE",
-    help="A language, by tag or name; several with commas. May be repeated.",
+    help="A language, by tag or name; separate several by commas. May be repeated.",
     callback=split_languages,
 )
 Columns = typer.Option(
@@ -68,7 +68,7 @@ Where = typer.Option(
     [],
     "--where",
     metavar="CONDITION",
-    help="Only items with this value: original=yes, region=France,Germany, type!=saying. May be repeated.",
+    help="Use only items with this value, as in original=yes, region=France,Germany or type!=saying. May be repeated.",
 )
 Explain = typer.Option(False, "--explain", help="Also explain in sentences what the table means.")
 Limit = typer.Option(
@@ -95,7 +95,7 @@ Interval = typer.Option(
     "--interval",
     help="auto (the jackknife over clusters), bootstrap (over clusters), bca, or wilson (independent items).",
 )
-Beside = typer.Option(None, "--beside", help="published: add published StereoSet results for comparison.")
+Beside = typer.Option(None, "--beside", help="With 'published': add published StereoSet results for comparison.")
 Facts = typer.Option(
     None, "--facts", metavar="FILE", help="A YAML file with facts about each model: label, multilingual, size."
 )
@@ -105,7 +105,7 @@ DeviceMap = typer.Option(
 )
 Dtype = typer.Option("float32", "--dtype", help="float32, bfloat16 or float16.")
 TokenBudget = typer.Option(None, "--token-budget", min=1, help="Tokens per batch, including padding.")
-PartSize = typer.Option(None, "--part-size", min=1, help="Candidates scored between two writes to disk.")
+PartSize = typer.Option(None, "--part-size", min=1, help="The number of candidates scored between two writes to disk.")
 AllowPickle = typer.Option(False, "--allow-pickle", help="Also load pickled weights, which can run code.")
 Folder = typer.Option(None, "--folder", help="A folder of your own with vocabularies, words, rules and sets.")
 
@@ -177,21 +177,25 @@ ServedModel = typer.Option(
     [],
     "--served-model",
     metavar="NAME",
-    help="The name of a model at the address, where MODEL is one. May be repeated.",
+    help="The name of a model on the server, if MODEL is an address. May be repeated.",
 )
 KeyEnv = typer.Option(None, "--key-env", metavar="VARIABLE", help="The environment variable with the server's key.")
 Concurrency = typer.Option(4, "--concurrency", min=1, help="The number of open requests to a server.")
-Timeout = typer.Option(60.0, "--timeout", min=0.1, help="The number of seconds for a whole response.")
-Tries = typer.Option(6, "--tries", min=1, help="The number of tries for each request.")
+Timeout = typer.Option(60.0, "--timeout", min=0.1, help="The number of seconds to wait for a complete response.")
+Tries = typer.Option(6, "--tries", min=1, help="The maximum number of tries for each request.")
 Tokenizer = typer.Option(
     None,
     "--tokenizer",
-    help="The served model's tokenizer: a name or folder; by default one on this disk, else the server's.",
+    help="The served model's tokenizer: a name or folder; by default a local copy, else the server's.",
 )
 Repeat = typer.Option(100, "--repeat", min=0, help="Request N items twice, to measure the stability of the server.")
-MaxRequests = typer.Option(None, "--max-requests", min=1, help="Send at most N requests; a larger N resumes.")
+MaxRequests = typer.Option(
+    None, "--max-requests", min=1, help="Send at most N requests; to continue, run again with a larger N."
+)
 MaxCost = typer.Option(None, "--max-cost", min=0.0, help="Stop before the total cost, at --prices, exceeds N.")
-Prices = typer.Option("0,0", "--prices", metavar="IN,OUT", help="Prices of a million prompt tokens and answer tokens.")
+Prices = typer.Option(
+    "0,0", "--prices", metavar="IN,OUT", help="Prices per million prompt tokens and per million answer tokens."
+)
 
 
 Until = typer.Option(

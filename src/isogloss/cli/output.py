@@ -38,14 +38,14 @@ def report(
         [],
         "--add",
         metavar="FILE",
-        help="Include a file: JSON of gate, change, robustness, controls or agreement, or a table of shares or answers. May be repeated.",
+        help="Include a file: JSON from gate, change, robustness, controls or agreement, or a table of shares or answers. May be repeated.",
     ),
     beside: str = options.Beside,
     facts: Path = options.Facts,
     resamples: int = options.Resamples,
     seed: int = options.Seed,
 ) -> None:
-    """Write a report: one HTML file that works offline, or with -o NAME.pdf a summary of two pages."""
+    """Write a report: one HTML file that works offline, or with -o NAME.pdf a two-page summary."""
     from ..analysis.intervals import IntervalSettings
     from ..analysis.mixed import read_facts
     from ..analysis.published import check_beside
@@ -85,7 +85,7 @@ def methods(runs: list[str] = options.Runs, resamples: int = options.Resamples) 
 
 def figure(
     name: str = typer.Argument(help="The figure; isogloss list figures shows them all."),
-    sources: list[str] = typer.Argument(help="Folders of runs, or what else the figure needs."),
+    sources: list[str] = typer.Argument(help="Folders of runs, or whatever else the figure needs."),
     out: Path = typer.Option(
         None, "--out", "-o", metavar="FILE", help="The file to write: .png, .svg or .pdf; by default NAME.png."
     ),

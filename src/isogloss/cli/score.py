@@ -175,7 +175,7 @@ def run(
     schema: bool = typer.Option(False, "--schema", help="Print the JSON schema of study files, for editors."),
     output_format: options.AnyFormat = options.Format,
 ) -> None:
-    """Run a study: score all its cells, continue past failed ones, and measure; resumes if run again."""
+    """Run a study: score all its cells, continue past failed ones, and measure; run it again to resume."""
     options.announce("reading the study")
     from ..files.hub import prefer_cache
     from ..storage import as_path
@@ -308,7 +308,7 @@ def probe(
     template: str = typer.Argument(help='A template, such as "The {gender} is a \\[nurse|doctor]."'),
     language: str = typer.Option("en", "--language", "-l", help="The language of the template, by tag or name."),
     terms: str = typer.Option(
-        None, "--terms", help="The slot whose terms are compared; by default the brackets, else the first slot."
+        None, "--terms", help="The slot whose terms are compared; by default the one in brackets, else the first."
     ),
     folder: Path = options.Folder,
     top: int = typer.Option(20, "--top", min=1, help="Show at most N terms."),

@@ -29,7 +29,7 @@ def expand(
     folder: Path = options.Folder,
     sets: list[str] = Sets,
     limit: int = typer.Option(20_000, "--limit", min=1, help="Stop if there are more than N sentences."),
-    shades: bool = typer.Option(False, "--shades", help="The template is in SHADES' notation."),
+    shades: bool = typer.Option(False, "--shades", help="Read the template in SHADES' notation."),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
     """Print every sentence of a template or of a language's sets."""
@@ -87,11 +87,11 @@ def check(
     kinds: list[str] = typer.Option(
         [],
         "--kind",
-        help="Only these rows on the sheet: sentence, prompt, item, wording, form, name or pronoun. May be repeated.",
+        help="Write only these rows to the sheet: sentence, prompt, item, wording, form, name or pronoun. May be repeated.",
     ),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Make every sentence of a language's sets and list all problems; exit with status 1 if there are any."""
+    """Generate every sentence of a language's sets and list all problems; exit with status 1 if there are any."""
     from ..templates.checks import check_templates, checked_templates_as_text
 
     if sheet is not None and len(languages) != 1:

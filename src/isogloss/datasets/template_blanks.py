@@ -8,7 +8,7 @@ from ..templates.items import make_blanks
 
 dataset = Dataset(
     title="Templates with a blank for the concept",
-    summary="The sets of 'templates' with BLANK for the profession or adjective, for the method 'distribution'.",
+    summary="The sets of 'templates' with BLANK in place of the profession or adjective; for the method 'distribution'.",
     licence="CC BY 4.0",
     citation="Isogloss templates; after the design of BehnamGhader and Milios (2022), in our wording.",
     url="docs/how-to/templates.md",

@@ -139,7 +139,7 @@ def identity(model: Model, language: str, *, options: Options) -> dict[str, Any]
 
 method = Method(
     title="Likelihood of answers to a question",
-    formula="ln P(answer | context, question, options), mean over balanced orders of the options; the highest is the choice; prior=subtracted: minus ln P(answer | question, options); unknown=max or sum: over several wordings of unknown",
+    formula="ln P(answer | context, question, options), mean over balanced orders of the options; the answer with the highest value is the choice; prior=subtracted: minus ln P(answer | question, options); unknown=max or sum: maximum or sum over several wordings of 'unknown'",
     citation="Parrish et al. (2022), BBQ, for models that continue a text; prior: Holtzman et al. (2021)",
     uses=(CONTINUE,),
     suits=lambda item: bool(item.question) and len(item.candidates) > 1,

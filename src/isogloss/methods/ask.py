@@ -25,7 +25,7 @@ PART = 192  # candidates, of about 64 items with three each: a part is complete 
 
 @dataclass(frozen=True, slots=True)
 class AskSettings:
-    """How statements are asked: role, order of the answer words, samples per prompt, temperature and maximum tokens.
+    """How models are asked about statements: role, order of the answer words, samples per prompt, temperature and maximum tokens.
 
     `thinking` is the number of extra tokens before the answer, `shots` the number of answered examples before the
     question, and `prompts` a TOML file with a table of prompts for each language.
@@ -207,7 +207,7 @@ def _options() -> Mapping[str, tuple[str, ...] | Free]:
 
 method = Method(
     title="Asking a chat model: is it a stereotype, do you agree, do you disagree?",
-    formula="three prompts about the statement in its language, each with the answer words in both orders; measuring reads the answers as yes, no or none",
+    formula="three prompts about the statement, in its language, each with the answer words in both orders; when measured, answers are read as yes, no or none",
     citation="Mitchell et al. (2025)",
     uses=(TEXT,),
     suits=lambda item: True,

@@ -29,7 +29,7 @@ def ask(item: Item, model: Model, *, options: Options) -> Asking:
 
 method = Method(
     title="All unmasked likelihood with attention (AULA)",
-    formula="1/|T| · sum over tokens of a_t · log P(w_t | T), a_t the attention that t receives, averaged over layers, heads, queries",
+    formula="1/|T| · sum over tokens of a_t · log P(w_t | T), with a_t the attention that token t receives, averaged over layers, heads and queries",
     citation="Kaneko and Bollegala (2022); Kaneko et al. (2022)",
     uses=(ATTENTION,),
     suits=lambda item: True,

@@ -217,7 +217,7 @@ def refuse(model: Model, options: Options) -> str | None:
 
 method = Method(
     title="Contrast of a stereotype with another identity (SHADES)",
-    formula="1/|S| · log P(S | B); S = the sentence's tokens that the other one lacks, B = what both share; bias = stereotype - contrast",
+    formula="1/|S| · log P(S | B); S = the tokens that only this sentence has, B = those that both share; bias = stereotype - contrast",
     citation="Mitchell et al. (2025)",
     uses=(CONTINUE, HIDE),
     suits=lambda item: len(item.candidates) == 2 or item.tags.get("task") == QUANTITY,

@@ -89,7 +89,7 @@ def _problem(questions: Sequence[Question | None], model: Model) -> str | None:
 
 method = Method(
     title="Distributions over the vocabulary at the blank",
-    formula="KL(p_i ‖ p_k) in nats between the distributions at the blank for two terms; causal: at its first token, from the left",
+    formula="KL(p_i ‖ p_k) in nats between the distributions at the blank for two terms; causal: at the first token of the blank, given only the text before it",
     citation="BehnamGhader and Milios (2022), after Liang et al. (2021)",
     uses=(EXPECT,),
     suits=lambda item: all(candidate.text.count(BLANK) == 1 for candidate in item.candidates),

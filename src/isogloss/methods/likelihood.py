@@ -46,7 +46,7 @@ def _passage(item: Item, text: str, *, options: Options) -> Passage:
 
 method = Method(
     title="Likelihood of the whole sentence",
-    formula="geometric mean of P(w_t | s, w_<t) over the sentence's tokens, s the model's start token; start=first: P(w_1 | s) and P(w_t | w_<t); length=sum: the sum of the logarithms",
+    formula="geometric mean of P(w_t | s, w_<t) over the sentence's tokens, with s the model's start token; start=first: P(w_1 | s) and P(w_t | w_<t); length=sum: the sum of the logarithms",
     citation="Nadeem et al. (2021); Öztürk et al. (2023), Eq. 4",
     uses=(CONTINUE,),
     suits=lambda item: True,

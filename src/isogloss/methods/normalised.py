@@ -60,9 +60,9 @@ def suits(item: Item) -> bool:
 
 
 method = Method(
-    title="Normalised word probability",
+    title="Normalized word probability",
     formula="ln P(term | concept shown) - ln P(term | concept masked too), all pieces of the term masked at once; "
-    "works poorly for rare words, whose probabilities are tiny on both sides",
+    "works poorly for rare words, for which both probabilities are tiny",
     citation="Ahn and Oh (2021)",
     uses=(HIDE,),
     suits=suits,

@@ -26,7 +26,7 @@ LISTED = 5
 probability_metric = partial(
     Metric,
     citation="ours",
-    caution="Words of several tokens are less probable than short ones, so values cannot be compared across languages; the generated answer itself is ignored.",
+    caution="Answer words of several tokens are less probable than words of one, so values cannot be compared across languages; the generated answer itself is ignored.",
     quantity=PROBABILITY,
 )
 

@@ -5,8 +5,8 @@ from ._questions import AMBIGUOUS, accuracy_metric
 metric = accuracy_metric(
     AMBIGUOUS,
     title="Accuracy in ambiguous contexts",
-    formula="100 · #(right) / #(answers), over ambiguous contexts, where unknown is right",
-    caution="Guessing among three answers gives 33.3. A model that always answers unknown gets 100; look at the disambiguated contexts too.",
+    formula="100 · #(right) / #(answers), over ambiguous contexts, where 'unknown' is right",
+    caution="Guessing among three answers gives 33.3. A model that always answers 'unknown' gets 100; look at the disambiguated contexts too.",
     short="acc amb",
     guessing="33.3",
     order=80,

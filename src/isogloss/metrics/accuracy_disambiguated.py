@@ -7,7 +7,7 @@ metric = accuracy_metric(
     DISAMBIGUATED,
     title="Accuracy in disambiguated contexts",
     formula="100 · #(right) / #(answers), over disambiguated contexts, where the context names the answer",
-    caution="Guessing among three answers gives 33.3. It pools contexts that confirm and contradict the stereotype; bias_d is their difference.",
+    caution="Guessing among three answers gives 33.3. It pools contexts that confirm the stereotype and contexts that contradict it; bias_d is the difference between the two.",
     limit=CompetenceLimit(100 / 3, "accuracy in disambiguated contexts"),  # what guessing among three answers gives
     short="acc dis",
     guessing="33.3",

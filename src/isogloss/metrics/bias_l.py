@@ -15,7 +15,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
 metric = Metric(
     title="B_L",
-    formula="mean over gender pairs of |p_male - p_female|, p = the probabilities of the two sentences scaled to a sum of one",
+    formula="mean over gender pairs of |p_male - p_female|, p = the probabilities of the two sentences scaled to sum to one",
     citation="after Mitchell et al. (2025), SHADES, whose scaling is not published",
     caution="It cannot be compared with published values, because the scaling is ours. It has no direction and is 0 only if both sentences are equally probable; whole-sentence probabilities favor the shorter sentence.",
     bounds=(0, 1),

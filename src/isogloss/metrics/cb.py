@@ -19,8 +19,8 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
 metric = unevenness_metric(
     title="Categorical bias (CB)",
-    formula="mean over templates t and concepts a of Var over terms n of ln P(t, a, n), population variance; "
-    "paper: shares are averaged over the templates of a set before the logarithm, then the mean over (set, concept)",
+    formula="mean over templates t and concepts a of the population variance over terms n of ln P(t, a, n); "
+    "paper: shares are averaged over the templates of a set before the logarithm is taken; then the mean over (set, concept)",
     citation="BehnamGhader and Milios (2022), after Ahn and Oh (2021)",
     caution="Rare terms and terms of several tokens make it large for every concept. It does not say which term is preferred, "
     "and values of sets with different terms cannot be compared.",

@@ -14,7 +14,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
 
 metric = unevenness_metric(
-    title="Normalised categorical bias",
+    title="Normalized categorical bias",
     formula="mean over templates t and concepts a of Var over terms n of ln(P(n | a shown) / P(n | a masked too))",
     citation="Ahn and Oh (2021); BehnamGhader and Milios (2022), appendix A.4",
     caution="For rare words, the ratio of two tiny probabilities is noise. Use it only for templates in which no other word "

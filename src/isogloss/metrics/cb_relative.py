@@ -25,7 +25,7 @@ metric = unevenness_metric(
     title="Relative categorical bias",
     formula="mean over templates t and concepts a of Var over terms n of ln(share of n with a / mean share of n over all concepts)",
     citation="ours, after the normalized probability of Ahn and Oh (2021)",
-    caution="Unlike CB, it does not grow with rare or long terms, but it depends on which concepts are in the set. Very small "
+    caution="Unlike CB, it is no larger for rare or long terms, but it depends on which concepts are in the set. Very small "
     "shares still have a large effect.",
     contribute=contribute,
     fits=is_templates,

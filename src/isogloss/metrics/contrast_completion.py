@@ -5,9 +5,9 @@ from ._pairs import difference_metric, differences, mean_of
 
 metric = difference_metric(
     title="Contrast of the completion",
-    formula="mean over pairs of log P(B | S) - log P(B | C); B = the tokens that both sentences share, all kinds of statements",
+    formula="mean over pairs of log P(B | S) - log P(B | C); B = the tokens that both sentences share; all kinds of statements",
     citation="Isogloss, after Mitchell et al. (2025), SHADES",
-    caution="The unit is nats; the frequency of the two groups' names cancels out. A memorized saying has a large value, which shows knowledge of the phrase, not agreement, so group by statement. A causal model gives 0 for a term at the end of its sentence.",
+    caution="The unit is nats; the frequency of the two groups' names cancels out. A memorized saying has a large value, which shows knowledge of the phrase, not agreement, so group by statement. A causal model gives 0 if the group's name ends the sentence.",
     contribute=lambda rows, mode: mean_of(differences(rows)),
     quantity="completion",
     short="contrast completion",

@@ -25,7 +25,7 @@ def finish(sums: Array) -> Array:
 
 metric = Metric(
     title="Contrast variance",
-    formula="variance over pairs (n - 1) of 1/|S| · log P(S|B) - 1/|C| · log P(C|B), implicitly biased statements only",
+    formula="variance (n - 1) over pairs of 1/|S| · log P(S|B) - 1/|C| · log P(C|B), implicitly biased statements only",
     citation="Mitchell et al. (2025), SHADES",
     caution="A large variance with a mean near 0 means strong preferences in both directions; rare words and short S increase it. The interval is too narrow if a few pairs differ far more than the others.",
     bounds=(0, float("inf")),

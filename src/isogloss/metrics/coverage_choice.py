@@ -20,7 +20,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 metric = choice_metric(
     title="Coverage of choices",
     formula="100 · #(answers that pick an option) / #(answers)",
-    caution="A score over few choices says little about the other items.",
+    caution="A score based on few choices says little about the other items.",
     roles=(),
     contribute=contribute,
     short="coverage choice",

@@ -32,7 +32,7 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 metric = unevenness_metric(
     title="Distribution difference",
     formula="mean over templates of the largest KL(p_n ‖ p_m) over ordered pairs of terms, in nats; "
-    "paper: divergences are averaged over templates before the maximum, and divided by the size of the vocabulary; over several sets their mean",
+    "paper: divergences are averaged over templates before the maximum, and divided by the size of the vocabulary; for several sets, the mean over them",
     citation="BehnamGhader and Milios (2022), after Liang et al. (2021)",
     caution="It grows with the number of terms and with noise, and has no direction. For a causal model, only the first token counts.",
     contribute=contribute,

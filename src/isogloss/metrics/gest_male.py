@@ -9,7 +9,7 @@ from ._gest import gest_metric, has_stereotypes, male_scores
 metric = gest_metric(
     title="GEST preference for a man",
     formula="mean of log10 P(man) - log10 P(woman)",
-    caution="The unit is powers of ten. Most models expect men more often whatever is said, so compare groups of sentences.",
+    caution="The unit is powers of ten. Most models expect a man more often, whatever the sentence says, so compare groups of sentences.",
     contribute=lambda items, mode: replace(from_values(male_scores(items), items["cluster"]), alone=None),
     bounds=(-inf, inf),
     neutral=0,

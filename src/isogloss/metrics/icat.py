@@ -15,7 +15,7 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
 metric = triple_metric(
     title="Idealized CAT score (ICAT)",
     formula="LMS · min(SS, 100 - SS) / 50",
-    caution="It mixes ability and bias: a weak model without preference and a strong model with one can have the same ICAT.",
+    caution="It mixes ability and bias: a weak model without a preference and a strong model with one can have the same ICAT.",
     contribute=contribute,
     short="ICAT",
     better="higher",

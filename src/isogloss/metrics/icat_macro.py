@@ -23,7 +23,7 @@ metric = class_metric(
     title="Macro ICAT",
     formula="mean over target terms of ICAT",
     caution="A term with few items counts as much as one with many. Chance alone lowers it: with 27 items per term, a model "
-    "without any preference and an LMS of 90 gets 76, not 90. Use the "
+    "with no preference and an LMS of 90 gets 76, not 90. Use the "
     "corrected macro ICAT to compare data of different sizes.",
     contribute=contribute,
     short="ICAT macro",

@@ -62,9 +62,9 @@ def corrected(sums: Array, sizes: Array) -> Array:
 metric = triple_metric(
     title="Macro ICAT, corrected for few items",
     formula="macro ICAT + mean over target terms of LMS/50 · (E min(SS, 100 - SS) - E min(observed SS, 100 - observed SS)), "
-    "both of a beta distribution fitted to the terms' SS; at most mean LMS/50 · min(mean SS, 100 - mean SS)",
+    "E: expected value for a beta distribution fitted to the terms' SS; at most mean LMS/50 · min(mean SS, 100 - mean SS)",
     citation="ours",
-    caution="It estimates macro ICAT with any number of items per target term, so data of different sizes can be compared. With very few items per term, the correction is large and depends on the beta distribution.",
+    caution="It estimates the macro ICAT that unlimited items per target term would give, so data of different sizes can be compared. With very few items per term, the correction is large and depends on the beta distribution.",
     contribute=contribute,
     short="ICAT macro corrected",
     better="higher",

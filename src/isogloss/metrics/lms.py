@@ -17,7 +17,7 @@ def contribute(items: pl.DataFrame, mode: str) -> Contribution:
 metric = triple_metric(
     title="Language modeling score (LMS)",
     formula="100/(2n) · Σ [stereotype > unrelated] + [anti-stereotype > unrelated]",
-    caution="It says how often the model prefers meaningful to unrelated sentences on these items, not how good the model is.",
+    caution="It shows how often the model prefers meaningful sentences to unrelated ones on these items, not how good the model is.",
     contribute=contribute,
     short="LMS",
     better="higher",

@@ -44,7 +44,7 @@ def fits(rows: pl.DataFrame) -> bool:
 
 metric = Metric(
     title="Multilingual bias evaluation (MBE)",
-    formula="100 · Σ C(m,f)·[A(m) > A(f)] / Σ C(m,f) over all pairs of a sentence m of the second group (male) and one f of the first (female); C = cosine of their vectors",
+    formula="100 · Σ C(m,f)·[A(m) > A(f)] / Σ C(m,f) over all pairs of a sentence m of the second group (male) and a sentence f of the first (female); C = cosine similarity of their vectors",
     citation="Kaneko et al. (2022)",
     caution="Above 50, sentences of the second group are more probable than similar ones of the first. The lists also differ in "
     "topic and length, so this does not prove bias. It cannot be compared with a pair score.",

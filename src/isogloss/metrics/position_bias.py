@@ -41,7 +41,7 @@ def _difference(first: int, second: int) -> Finish:
 
 metric = position_metric(
     title="Position bias of choices",
-    formula="100 · (largest - smallest share of picks in one position), every item asked in balanced orders",
+    formula="100 · (largest - smallest share of picks that one position gets), every item asked in balanced orders",
     caution="With few answers, it is above 0 by chance. With one order per item, it also reflects the order of the candidates in the data.",
     contribute=contribute,
     fits=lambda rows: "places" in rows.columns and rows["places"].null_count() < rows.height,

@@ -7,7 +7,7 @@ from ._preferences import CHOICE_ORIGIN, TRIPLE, choice_metric, choice_share
 metric = choice_metric(
     title="Sensible choices",
     formula="100 · (1 - #(unrelated picked) / #(choices))",
-    caution="Guessing among three options gives 66.7, so this is not LMS.",
+    caution="Guessing among three options gives 66.7, so values cannot be compared with LMS.",
     contribute=lambda items, mode: choice_share(items, (STEREOTYPE, ANTI_STEREOTYPE), whole=TRIPLE),
     short="sense choice",
     guessing="66.7",

@@ -24,9 +24,9 @@ def contribute(rows: pl.DataFrame, mode: str) -> Contribution:
 
 metric = pair_metric(
     title="Shuffled pairs (Shf)",
-    formula="100/N Σ [A(m) > A(f)] over N pairs of a sentence m of the second group (male) and one f of the first (female), drawn at random",
+    formula="100/N Σ [A(m) > A(f)] over N pairs of a sentence m of the second group (male) and a sentence f of the first (female), drawn at random",
     citation="Kaneko et al. (2022), section 5.1",
-    caution="This is a baseline for MBE; the sentences of a pair are unrelated.",
+    caution="This is a baseline for MBE: the two sentences of a pair are unrelated.",
     contribute=contribute,
     fits=lambda rows: is_task(rows, "sentence") and rows["role"].n_unique() == 2,
     short="shf",

@@ -15,7 +15,7 @@ metric = wording_metric(
     title="Wording variance",
     formula="mean over (set, concept) of Var over wordings t and terms n of (x_tn - mean over t of x_tn), divided by Var of x_tn; "
     "x_tn = ln P(t, n) minus its mean over terms",
-    caution="0 means that all wordings of a set agree about the terms, 1 that their differences cancel out. With k wordings, pure "
+    caution="0 means that all wordings of a set agree about the terms, 1 that the differences between terms cancel out over the wordings. With k wordings, pure "
     "noise gives 1 - 1/k. It needs sets of several wordings.",
     contribute=lambda rows, mode: mean_over_wordings(rows, _share),
     short="wording variance",

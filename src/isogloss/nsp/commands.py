@@ -40,7 +40,7 @@ def build(
     ),
     output_format: options.TextOrJson = options.Format,
 ) -> None:
-    """Make pairs of sentences from articles: consecutive ones, and as many with a sentence of another article."""
+    """Make pairs of consecutive sentences from articles, and as many whose second sentence is from another article."""
     from rich.console import Console
 
     from .articles import parse_sources
@@ -68,7 +68,7 @@ def train(
         None,
         "--lora",
         metavar="RANK[,LAYERS]",
-        help="Train low-rank adapters of this rank instead of the network, or only in the last LAYERS.",
+        help="Train low-rank adapters of this rank instead of the whole network; with LAYERS, only in that many last layers.",
     ),
     option: list[str] = typer.Option(
         [],

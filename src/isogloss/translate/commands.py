@@ -61,7 +61,9 @@ def repair(
         None, "--out", "-o", metavar="FOLDER", help="A new folder, for data not translated by Isogloss."
     ),
     steps: str = typer.Option(None, "--steps", metavar="NAMES", help="Repairs, comma-separated; by default all."),
-    undo: str = typer.Option(None, "--undo", metavar="STEP", help="Undo this step and those after it instead."),
+    undo: str = typer.Option(
+        None, "--undo", metavar="STEP", help="Instead of repairing, undo this step and those after it."
+    ),
     chart: Path = typer.Option(None, "--chart", metavar="FILE", help="Also draw the counts, as .svg, .png or .pdf."),
     languages: list[str] = options.Languages,
     columns: list[str] = options.Columns,

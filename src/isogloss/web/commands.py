@@ -12,14 +12,14 @@ from ..cli.commands import Commands
 def serve(
     runs: Path = typer.Argument(Path("runs"), help="The folder of runs, where the pages store everything."),
     host: str = typer.Option(
-        "127.0.0.1", "--host", help="The address to listen on; others than this machine need a token."
+        "127.0.0.1", "--host", help="The address to listen on; addresses other than this machine's need a token."
     ),
     port: int = typer.Option(8765, "--port", min=0, max=65535, help="The port; 0 takes a free one."),
     allow: list[str] = typer.Option(
         [],
         "--allow-models",
         metavar="MODEL",
-        help="Open only this model, or 'any' model, also from the hub; by default all on this machine. "
+        help="Open only this model, or 'any' model, even from the hub; by default, all on this machine. "
         "ADDRESS=NAME is a served model. May be repeated.",
     ),
     names: list[str] = typer.Option([], "--allow-host", help="Another name of this server. May be repeated."),

@@ -103,7 +103,7 @@ def _marked(labels: Sequence[str], reason: str) -> str:
 
 
 def _depending(rows: Sequence[Measure | Comparison]) -> list[str]:
-    """Which groups would change their mark at another limit of competence."""
+    """Which groups would change their mark at another competence limit."""
     chosen = without_task([row for row in rows if state_of(row.competence_low) == DEPENDS])
     names: dict[str, None] = {}
     for row in chosen:
