@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from .. import languages
-from .answer_words import answer_words_of
 from .final_answer import extract_answer
+from .prompt_words import prompt_words_of
 from .question_words import SECTION, question_words_of
 from .readings import EMPTY, NO, OFF_TOPIC, REFUSED, RESTATED, YES
 from .verdicts import interpret_answer
@@ -118,7 +118,8 @@ def _naming(language: str) -> re.Pattern[str]:
     sections = languages.describe(language).sections
     words = {sections[SECTION]["prompt"].rsplit("\n", 1)[-1].rstrip(" :：")} if SECTION in sections else set()
     if "ask" in sections:
-        words |= {" ".join(opener) for opener in answer_words_of(language).lists["openers"]}
+        speaking = (languages.describe(language), languages.get("en"))
+        words |= {opener for one in speaking for opener in prompt_words_of(one).answers["openers"]}
     listed = "|".join(sorted((re.escape(word) for word in words), key=lambda word: (-len(word), word))) or "answer"
     english = r"\b(?i:answer|option|choice)\b(?:\s+(?i:is|would be|must be))?\s*[:=-]?"
     # one group: the label in English form may be small, since "answer: b" is common
