@@ -197,10 +197,10 @@ REPAIRS = (
     Repair("punctuation", "Punctuation around the words for BLANK is removed.", punctuation),
     Repair("replacements", "The replacements in the language file are applied.", replacements),
     Repair("contractions", "The contractions in the language file are applied.", contractions),
-    Repair("case", "Sentences begin with a capital; words are in lower case where the source's are.", case),
+    Repair("case", "Sentences begin with a capital; words are lowercased if the source's are.", case),
     Repair(
         "target",
-        "The target column becomes the closest word of the text (0.4, single words that look like forms of one).",
+        "The target column becomes the closest word of the text (similarity at least 0.4; only single words that look like forms of one word).",
         target,
     ),
 )
