@@ -731,6 +731,7 @@ LABELLED_SETS = {  # of tests/data: the field with the verdict at first, if it w
     "answers_anglers": ("opened_read", "written with them, and read once after the changes"),
     "answers_potters": ("first_read", "by the same author, after the changes"),
     "answers_usual": ("first_read", "sentences in the proportions of six chat models"),
+    "answers_usual_sealed": ("opened_read", "written with them, and read once after the changes"),
     "answers_qwen": ("first_read", "real outputs of Qwen2.5-Coder 1.5B, labeled without knowledge of the rules"),
 }
 

@@ -257,6 +257,32 @@ def test_answers_of_the_fifth_set_are_read_as_meant_in_every_language(path, fiel
     assert sum(right([row for row in rows if row["language"] == tag]) < 0.9 for tag in tags) <= 1
 
 
+@pytest.mark.parametrize(
+    ("name", "field", "first", "now", "opposite"),
+    [
+        ("usual", "first_read", 0.9625, 0.98, 0),
+        ("usual_sealed", "opened_read", 0.984, 0.98, 0),
+        ("qwen", "first_read", 0.929, 0.97, 2),
+    ],
+)
+def test_answers_as_chat_models_give_them_are_read_as_meant_in_every_language(name, field, first, now, opposite):
+    rows = labelled(HARD.with_name(f"answers_{name}.jsonl"))
+    assert {row["language"] for row in rows} == set(SIXTEEN)
+    at_first = sum(as_meant(row[field]) == as_meant(row["verdict"]) for row in rows) / len(rows)
+    assert at_first == pytest.approx(first, abs=0.001)
+    meant = [as_meant(verdict_on(row)) == as_meant(row["verdict"]) for row in rows]
+    assert sum(meant) / len(rows) >= now
+    assert sum({row["verdict"], verdict_on(row)} == {"yes", "no"} for row in rows) <= opposite
+    for tag in SIXTEEN:
+        part = [right for right, row in zip(meant, rows, strict=True) if row["language"] == tag]
+        assert sum(part) / len(part) >= 0.85, tag
+
+
+def as_meant(verdict: str) -> str:
+    """Yes, no, or neither."""
+    return verdict if verdict in ("yes", "no") else ""
+
+
 CONCESSIONS = [  # (language, what is granted and then denied)
     ("en", "It's true that some of them hurry, but I don't agree with the statement."),
     ("en", "Of course, some are. But I disagree, since it depends on the person."),
