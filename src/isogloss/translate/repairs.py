@@ -191,7 +191,7 @@ def _capital(text: str) -> str:
 
 REPAIRS = (
     Repair("characters", "Invisible characters are removed; text is put in normal form C.", characters),
-    Repair("spaces", "Doubled spaces, and spaces before a full stop or comma, are removed.", spaces),
+    Repair("spaces", "Doubled spaces, and spaces before a period or comma, are removed.", spaces),
     Repair("quotes", "A double quote inside a word becomes an apostrophe.", quotes),
     Repair("blank", "Hyphens and endings at BLANK are removed.", blank),
     Repair("punctuation", "Punctuation around the words for BLANK is removed.", punctuation),
