@@ -385,7 +385,7 @@ def metric_entry(metrics: dict[str, Any], usual: str) -> str:
 
 
 def source_of(one: Any) -> str:
-    """The citation of a metric, three authors as the first of them, without a full stop."""
+    """The citation of a metric, three authors as the first of them, without a period."""
     short = re.sub(r"(\w+), \w+ and \w+ \(", r"\1 et al. (", one.citation)
     return re.sub(r"^ours\b", "Isogloss", short).rstrip(".")
 

@@ -81,7 +81,7 @@ def characters(texts: ItemTexts) -> dict[str, str]:
 
 
 def spaces(texts: ItemTexts) -> dict[str, str]:
-    """Text with single spaces, and none before a full stop or comma (French keeps its own before : ; ! ?)."""
+    """Text with single spaces, and none before a period or comma (French keeps its own before : ; ! ?)."""
     marks = r"[.,…]" if texts.language.tag.split("-")[0] == "fr" else r"[.,!?;:…]"
 
     def tidy(text: str) -> str:
