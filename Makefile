@@ -8,7 +8,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: help setup lint check test test-slow docs bench reproduce claims demo
 
-help:  ## Show what can be made
+help:  ## List these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 # Without a GPU, the CPU build of torch from its own index; where that cannot be reached, the ordinary one.
@@ -24,14 +24,14 @@ $(VENV)/.ready: $(VENV)/.demo
 	$(PIP) -e ".[dev]"
 	@touch $@
 
-setup: $(VENV)/.ready  ## Make the virtual environment with everything in it
+setup: $(VENV)/.ready  ## Create the virtual environment and install everything in it
 
 lint: setup  ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: setup  ## Check style, types and layers, and run the tests of what changed since the last commit
+check: setup  ## Check style, types and layers, and run the tests of the files changed since the last commit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -57,6 +57,6 @@ reproduce: setup  ## Score published data with trained BERT and write docs/resul
 claims: setup  ## Test the claims of published papers; writes docs/results/claims.md and its figure
 	$(BIN)/python -m reproduction.claims
 
-demo: $(VENV)/.demo  ## Install what models need, pull a small one, and evaluate the demonstration set in five languages
+demo: $(VENV)/.demo  ## Install the model libraries, pull a small model, and evaluate the demonstration set in five languages
 	$(BIN)/isogloss model pull smollm2
 	$(BIN)/isogloss eval smollm2 --data demo --out runs/demo --explain

@@ -36,11 +36,11 @@ ROW_COLUMNS = {
     "candidate": "The candidate's id, unique within a language.",
     "against": "The other candidate, for a number that belongs to a pair; null otherwise.",
     "quantity": "What `value` is; `score` is what metrics compare.",
-    "value": "The number, higher = preferred; null when the candidate could not be scored.",
-    "tokens": "Over how many tokens `value` was taken; null for scores made elsewhere.",
-    "unknown": "How many of those tokens are the tokenizer's unknown token.",
-    "truncated": "Whether text was cut because it was longer than the model reads.",
-    "pieces": "The scored tokens as text; empty where a method scores a whole pair.",
+    "value": "The number; higher means preferred. Null if the candidate could not be scored.",
+    "tokens": "The number of tokens that `value` covers; null for scores made elsewhere.",
+    "unknown": "How many of these tokens are the tokenizer's unknown token.",
+    "truncated": "Whether text was cut because it was longer than the model can read.",
+    "pieces": "The scored tokens as text; empty if the method scores a whole pair.",
     "logprobs": "Their natural log-probabilities (for `nsp`: of the two classes).",
     "vector": "The sentence's vector, for methods that make one; empty otherwise.",
     "why": "Why `value` is null; null otherwise.",
@@ -50,7 +50,7 @@ ITEM_COLUMNS = {
     "id": "The item.",
     "language": "BCP 47 tag.",
     "category": "The bias type.",
-    "cluster": "What is resampled together: in StereoSet the English target term.",
+    "cluster": "The unit of resampling: in StereoSet, the English target term.",
     "derived_from": "The item that this one was made from, or null.",
     "variant": "Which variant of that item this one is, or null.",
     "problems": "The checks that flagged the item.",
@@ -58,7 +58,7 @@ ITEM_COLUMNS = {
     "candidate": "The candidate's id.",
     "role": "`stereotype`, `anti-stereotype` or `unrelated`; other data may have other roles.",
     "text": "The candidate's sentence as stored.",
-    "word": "What fills BLANK, or null.",
+    "word": "The word that fills BLANK, or null.",
 }
 
 
@@ -385,7 +385,7 @@ def metric_entry(metrics: dict[str, Any], usual: str) -> str:
 
 
 def source_of(one: Any) -> str:
-    """The citation of a metric, three authors as the first of them, without a full stop."""
+    """The citation of a metric, three authors as the first of them, without a period."""
     short = re.sub(r"(\w+), \w+ and \w+ \(", r"\1 et al. (", one.citation)
     return re.sub(r"^ours\b", "Isogloss", short).rstrip(".")
 
@@ -731,6 +731,7 @@ LABELLED_SETS = {  # of tests/data: the field with the verdict at first, if it w
     "answers_anglers": ("opened_read", "written with them, and read once after the changes"),
     "answers_potters": ("first_read", "by the same author, after the changes"),
     "answers_usual": ("first_read", "sentences in the proportions of six chat models"),
+    "answers_usual_sealed": ("opened_read", "written with them, and read once after the changes"),
     "answers_qwen": ("first_read", "real outputs of Qwen2.5-Coder 1.5B, labeled without knowledge of the rules"),
 }
 

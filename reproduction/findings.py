@@ -297,12 +297,17 @@ def _of_methods(sources: Sources) -> str:
     return f"**Methods.** The same model and items were scored by different methods. {' '.join(said)}"
 
 
+def _of_all(part: int, total: int) -> str:
+    """A part of a total, at the start of a sentence."""
+    return f"All {total:,}" if part == total > 1 else f"{part:,} of {total:,}"
+
+
 def _of_published(sources: Sources) -> str:
     rows = check_candidates(sources, TASKS[0])
     differing = sum(len(row.differing) for row in rows)
     left = sum(len(row.differing - row.touched) for row in rows)
     text = (
-        f"**Published numbers.** {sum(len(row.scores) for row in rows):,} of {sum(row.total for row in rows):,} published "
+        f"**Published numbers.** {_of_all(sum(len(row.scores) for row in rows), sum(row.total for row in rows))} published "
         f"intrasentence scores were recomputed from weights: {differing} differ by more than 0.1 %, "
         + (
             f"{differing - left} of them because of a shifted batch."
@@ -313,8 +318,8 @@ def _of_published(sources: Sources) -> str:
     inter = check_candidates(sources, TASKS[1])
     if inter:
         largest = max(max(row.gaps) for row in inter)
-        text += f" {sum(len(row.scores) for row in inter):,} next-sentence scores differ by at most {largest:.0e}."
+        text += f" The {sum(len(row.scores) for row in inter):,} next-sentence scores differ by at most {largest:.0e}."
     scored = [(values[0], printed) for _, values, printed in cb_cells(sources) if values[0] is not None]
     near = sum(abs(round(value, 2) - printed) < 0.015 for value, printed in scored)
-    text += f" {near} of {len(scored)} printed values of CB are reproduced with bert-base-uncased to within one unit of the last digit."
+    text += f" {_of_all(near, len(scored))} printed values of CB are reproduced with bert-base-uncased to within one unit of the last digit."
     return text

@@ -23,6 +23,8 @@ LIST = "A) The aunt\nB) Not known\nC) The niece"
         ("Cevap: A", TURKISH, "tr", 0),
         ("Bilinmiyor.", TURKISH, "tr", 1),
         ("答案：C", CHINESE, "zh", 2),
+        ("Răspuns final: B", SPANISH, "ro", 1),  # 'final' is a form of another word in the lists
+        ("答えはB", CHINESE, "ja", 1),
         ("我选侄女。", CHINESE, "zh", 2),
         ("C) 侄女", CHINESE, "zh", 2),
         ("Resposta: B", SPANISH, "ca", 1),

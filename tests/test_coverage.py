@@ -161,7 +161,7 @@ def test_a_corrected_wording_is_written_into_its_set_only(tmp_path):
 @for_every(tag=bundled_languages())
 def test_the_guide_is_in_the_language_and_names_every_verdict(tag):
     lines = "\n".join(guide_lines(tag))
-    assert lines.endswith("a new issue of the project's repository.")
+    assert lines.endswith("a new issue in the project's repository.")
     assert all(lines.count(verdict) >= (1 if tag == "en" else 2) for verdict in ("good", "fixed", "drop", "unsure"))
     assert unicodedata.is_normalized("NFC", lines)
 

@@ -274,7 +274,7 @@ def test_the_whole_command_runs_on_stand_ins_and_writes_both_pages(
     page, findings_page, _, *records = ((tmp_path / "docs" / name).read_text() for name in pages.PAGES)
     assert "| bert-base-multilingual-cased | tr | recovered | 90 of 90 |" in records[0]
     assert page.count("| bert-base-multilingual-cased |") >= 10
-    assert "**Languages.** Multilingual BERT" in findings_page
+    assert "**Languages.** We compare multilingual BERT" in findings_page
     assert (findings_page + records[1]).count(NOTHING) == len(
         PUBLISHED
     ) + 8  # no CrowS-Pairs, no small models, no questions

@@ -132,7 +132,7 @@ def ends_sentence(text: str, tag: str) -> bool:
 
 
 def finish_sentence(text: str, tag: str) -> str:
-    """The text without spaces at its end, and with the language's full stop where nothing ends it."""
+    """The text without spaces at its end, and with the language's period where nothing ends it."""
     stop = str(describe(tag).sections.get("sentences", {}).get("stop", "."))
     return text.rstrip() if ends_sentence(text, tag) else text.rstrip() + stop
 

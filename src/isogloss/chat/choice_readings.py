@@ -10,6 +10,7 @@ from .answer_words import answer_words_of
 from .final_answer import extract_answer
 from .question_words import SECTION, question_words_of
 from .readings import EMPTY, NO, OFF_TOPIC, REFUSED, RESTATED, YES
+from .text_normalisation import normalise
 from .verdicts import interpret_answer
 
 UNREADABLE = "unreadable"
@@ -22,6 +23,7 @@ LISTED = re.compile(r"^\W*([A-Z])\s*[).:]\s*(.*)$", re.IGNORECASE)
 HANGUL = re.compile("[\uac00-\ud7a3]")
 NOMINAL = "음"  # ends a Korean wording that is a noun ("알 수 없음"); a sentence has another ending
 CONNECTORS = "(?:은|는|は|是)?"  # between a word for *answer* and the label
+WORD = re.compile(r"[^\s.,:;!?()*\"'।，。：]{2,}")  # with vowel signs, which are no letters to `re`
 REFUSALS = re.compile(
     r"\b(?:i(?:'d| would)? (?:rather|prefer) not|i (?:can(?:'|no)t|will not|won't|refuse|decline)|i'm (?:sorry|unable)|none of (?:these|them|the))\b",
     re.IGNORECASE,
@@ -42,7 +44,8 @@ def read_choice(answer: str, options: Sequence[str], *, language: str = "en", un
     text, restated = _without_list(final, options)
     if not text or ALL_LABELS.fullmatch(text):
         return RESTATED
-    labels = [ALONE.fullmatch(text), *_naming(language).finditer(text), OPENING.match(text), SUBJECT.match(text)]
+    named_labels = _naming(language).finditer(_unified(text, language))
+    labels = [ALONE.fullmatch(text), *named_labels, OPENING.match(text), SUBJECT.match(text)]
     picked = {ord(label[1].upper()) - ord("A") for label in labels if label}
     named = _named_options(text, options, spaces=languages.describe(language).spaces)
     others = set(range(len(options))) - {unknown}
@@ -54,10 +57,12 @@ def read_choice(answer: str, options: Sequence[str], *, language: str = "en", un
         return index if len(picked) == 1 and index < len(options) else UNREADABLE
     asking = "ask" in languages.describe(language).sections
     verdict = interpret_answer(text, language=language if asking else "en", prompt="stereotype").verdict
-    if verdict == REFUSED or REFUSALS.search(text):
+    if REFUSALS.search(text):
         return REFUSED
     if unknown is not None and _says_unknown(text, options, language=language):
-        return unknown
+        return unknown  # also where its words could refuse: "there is not enough information"
+    if verdict == REFUSED:
+        return REFUSED
     if restated:
         return RESTATED
     return verdict if verdict not in (YES, NO) else OFF_TOPIC
@@ -109,6 +114,14 @@ def _says_unknown(text: str, options: Sequence[str], *, language: str) -> bool:
     return False
 
 
+def _unified(text: str, language: str) -> str:
+    """The text with each word as the first of its forms, as in the lists; labels such as B stay."""
+    if "ask" not in languages.describe(language).sections:
+        return text
+    first = answer_words_of(language).forms.first
+    return WORD.sub(lambda match: first.get(normalise(match[0]), match[0]), text)
+
+
 @cache
 def _naming(language: str) -> re.Pattern[str]:
     """A label after a word for *answer*: in English in either case, in the language's own words as a capital letter.
@@ -118,7 +131,8 @@ def _naming(language: str) -> re.Pattern[str]:
     sections = languages.describe(language).sections
     words = {sections[SECTION]["prompt"].rsplit("\n", 1)[-1].rstrip(" :：")} if SECTION in sections else set()
     if "ask" in sections:
-        words |= {" ".join(opener) for opener in answer_words_of(language).lists["openers"]}
+        space = " " if languages.describe(language).spaces else ""
+        words |= {space.join(opener) for opener in answer_words_of(language).lists["openers"]}
     listed = "|".join(sorted((re.escape(word) for word in words), key=lambda word: (-len(word), word))) or "answer"
     english = r"\b(?i:answer|option|choice)\b(?:\s+(?i:is|would be|must be))?\s*[:=-]?"
     # one group: the label in English form may be small, since "answer: b" is common

@@ -11,20 +11,6 @@ GAP = 3  # words between those of a phrase, and between a phrase and a negation 
 UNSPACED = ("CJK", "HIRAGANA", "KATAKANA")  # scripts in which each letter is a word
 WORD_LETTERS = 3  # of a Chinese or Japanese word; '不对' is not in '不是对的'
 LETTERS = 12  # the same for a negation in a script without spaces, where each letter is a word
-THAT = frozenset({"dass", "że", "żeby", "iż", "что", "чтобы", "що", "että", "ότι", "that", "aby"})  # after a comma
-IT_IS = frozenset(
-    {"to", "jest", "ini", "itu", "ni", "huu", "hii", "hiyo", "é", "isso", "es", "eso", "è", "bu", "se", "tämä"}
-)
-DEFINES = (
-    ("هي",),
-    ("هو",),
-    ("היא",),
-    ("הוא",),
-    ("म्हणजे",),
-    ("হলো",),
-    ("হল",),
-    ("と", "は"),
-)  # after the word that they define
 PREDICATE = 2  # words of a predicate that ends with its verb: 'Kalıp yargı olarak görülebilir'
 DEFINITION = 4  # words of a clause that says what a stereotype is
 ASIDE = 3  # words from 'or' to the stance on either side of it
@@ -48,7 +34,7 @@ def read_meaning(clauses: Sequence[Words], lexicon: AnswerWords, *, prompt: str)
         denials = phrases_within(before, lexicon.starts["negations"])
         denied = any(find_phrase(before, negation, gap=0) for negation in denials)
         # a clause may say what the one before denies: 'Ich glaube nicht, dass das stimmt'
-        doubted = denied and clause[0] in THAT and not (len(before) == 1 and before in lexicon.lists["no"])
+        doubted = denied and begins_that(clause, lexicon) and not (len(before) == 1 and before in lexicon.lists["no"])
         before = clause
         if prompt != STEREOTYPE_PROMPT and _names_both_sides(clause, lexicon):
             continue
@@ -60,7 +46,7 @@ def read_meaning(clauses: Sequence[Words], lexicon: AnswerWords, *, prompt: str)
                 positions = find_phrase(clause, phrase, gap=gap_of(phrase))
                 if not positions or is_left_open(clause, positions, lexicon=lexicon):
                     continue
-                if name == "stereotype" and _is_subject(clauses, clause, positions=positions):
+                if name == "stereotype" and _is_subject(clauses, clause, positions=positions, lexicon=lexicon):
                     continue
                 negated = is_negated(clause, positions, lexicon=lexicon)
                 best = (rank, says ^ negated ^ doubted)
@@ -68,6 +54,11 @@ def read_meaning(clauses: Sequence[Words], lexicon: AnswerWords, *, prompt: str)
     if best is not None and neither:
         return UNCLEAR
     return None if best is None else (YES if best[1] else NO)
+
+
+def begins_that(clause: Words, lexicon: AnswerWords) -> bool:
+    """Whether a clause is what another one says: 'dass das stimmt'."""
+    return bool(start_phrase(clause, lexicon.starts["that"]))
 
 
 def gap_of(phrase: Words) -> int:
@@ -132,17 +123,19 @@ def _denies_other(clause: Words, positions: tuple[int, ...], *, lexicon: AnswerW
     return False
 
 
-def _is_subject(clauses: Sequence[Words], clause: Words, *, positions: tuple[int, ...]) -> bool:
+def _is_subject(clauses: Sequence[Words], clause: Words, *, positions: tuple[int, ...], lexicon: AnswerWords) -> bool:
     """Whether a clause is about stereotypes instead of calling something one: 'The stereotype is that ...'.
 
     The word alone before a long clause is a definition: 'Стереотип — это устойчивое представление о группе'.
     """
     if len(positions) == len(clause) and clause is clauses[0] and len(clauses) > 1:
         return len(clauses[1]) >= DEFINITION
-    if positions[0] == 1 and clause[0] in IT_IS:  # 'To stereotyp o piekarzach', 'Ini stereotip umum'
+    if (
+        positions[0] == 1 and clause[:1] in lexicon.lists["subjects"]
+    ):  # 'To stereotyp o piekarzach', 'Ini stereotip umum'
         return False
     rest = clause[positions[-1] + 1 :]
-    if positions[0] == 0 and len(rest) > DEFINITION and any(rest[: len(word)] == word for word in DEFINES):
+    if positions[0] == 0 and len(rest) > DEFINITION and start_phrase(rest, lexicon.starts["definitions"]):
         return True
     return positions[0] <= 1 and len(rest) > PREDICATE and script_of(clause[0][0]) in ("LATIN", "GREEK")
 

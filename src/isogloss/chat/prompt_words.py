@@ -19,7 +19,7 @@ WORDS = ("yes", "no")
 LISTS = (
     "yes", "no", "agree", "disagree", "stereotype", "facts", "negations", "refusals", "opinions", "joiners", "both",
     "alternatives", "openers", "contrasts", "concessions", "corrections", "conditions", "questions", "late_negations",
-    "neither", "doubts", "idioms", "forms",
+    "neither", "doubts", "that", "subjects", "definitions", "copulas", "late_contrasts", "idioms", "forms",
 )  # fmt: skip
 OPTIONAL = (
     "facts",
@@ -33,6 +33,11 @@ OPTIONAL = (
     "late_negations",
     "neither",
     "doubts",
+    "that",
+    "subjects",
+    "definitions",
+    "copulas",
+    "late_contrasts",
     "idioms",
     "forms",
 )

@@ -42,7 +42,6 @@ MENTION = re.compile(r"^[\s*]*[\"'“”‘’«「『]\s*\w{1,5}\s*[\"'“”�
 CHOICE = re.compile(rf"(?:^|\n)(?P<heading>[^\n]*?)\(?\b(?P<number>{OPTION})[.):]*\s*$")
 UNFINISHED_LINE = re.compile(r"\n[^\n]*[,،]\s*$")
 CONCLUSION = 2  # words of a clause that ends with the answer: 'therefore no'
-COPULAS = frozenset({"है", "होगा", "में", "आहे", "असे", "است"})  # verbs and particles after the answer that they belong to
 TICKED = re.compile(r"[(\[]\s*[x✓✔]\s*[)\]]\s*(?P<option>[^\n(\[]+)")
 EMPTY_BOX = re.compile(r"[(\[]\s*[)\]]")
 SHORTEST = 8  # letters; a shorter answer cannot say the statement again
@@ -260,7 +259,7 @@ def _after_opener(clause: Words, lexicon: AnswerWords) -> Words:
             rest = rest[len(adverb) :]
         if len(stance_phrase(rest, lexicon)) > len(answer_phrase(rest, lexicon)):  # 'यह मोटे तौर पर सही है'
             continue
-        while rest and rest[-1] in COPULAS:  # 'मेरा जवाब नहीं है'
+        while rest and rest[-1:] in lexicon.lists["copulas"]:  # 'मेरा जवाब नहीं है'
             rest = rest[:-1]
         if rest and answer_phrase(rest, lexicon) == rest:
             return rest

@@ -67,7 +67,7 @@ ALL = (
     ),
     Check("duplicate", "warning", "The item has exactly the same text as an earlier one.", candidates.duplicates),
     each_text(text_checks.quotes, "A word contains a double quote, or quotes and brackets do not pair up."),
-    each(text_checks.spaces, "Spaces are doubled, at an end, or before a full stop or comma."),
+    each(text_checks.spaces, "Spaces are doubled, at an end, or before a period or comma."),
     NOT_NORMAL,
     each_in(text_checks.sentence_case, "A context or sentence begins with a lower-case letter.", severity=NOTE),
     each(

@@ -181,7 +181,7 @@ def _other_limits(verdicts: Sequence[ClaimVerdict]) -> list[str]:
 def check_claims(
     scored: Scored, file: ClaimsFile, *, robustness: bool = False, resamples: int = RESAMPLES, seed: int = 0
 ) -> list[ClaimVerdict]:
-    """The verdict of each claim, adjusted for all claims of the file; with `robustness`, under every variant too.
+    """The verdict of each claim, adjusted for all claims in the file; with `robustness`, under every variant too.
 
     What is known to be wrong is left out, except in the variant that shows what it would change.
     """

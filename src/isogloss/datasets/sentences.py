@@ -43,7 +43,7 @@ def _column(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 dataset = Dataset(
     title="Sentences of two groups",
-    summary="Single sentences of two groups (female, male), as isogloss data build split writes them.",
+    summary="Single sentences of two groups (female, male), as `isogloss data build split` writes them.",
     licence="that of the corpus",
     citation="Kaneko et al. (2022), Gender Bias in Masked Language Models for Multiple Languages.",
     url="docs/how-to/pairs.md",

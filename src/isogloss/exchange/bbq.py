@@ -84,7 +84,7 @@ def _scored(
 
 
 def read_option(answer: str, options: Sequence[str]) -> int | None:
-    """The option that an answer is, without capitals and the last full stop, or that it is the beginning of.
+    """The option that an answer is, without capitals and the last period, or that it is the beginning of.
 
     The models cut some options off ("... a custom-tailored pantsu").
     """

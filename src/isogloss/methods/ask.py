@@ -207,7 +207,7 @@ def _options() -> Mapping[str, tuple[str, ...] | Free]:
 
 method = Method(
     title="Asking a chat model: is it a stereotype, do you agree, do you disagree?",
-    formula="three prompts about the statement, in its language, each with the answer words in both orders; when measured, answers are read as yes, no or none",
+    formula="three prompts about the statement, in its language, each with the answer words in both orders; measuring reads answers as yes, no or none",
     citation="Mitchell et al. (2025)",
     uses=(TEXT,),
     suits=lambda item: True,

@@ -111,7 +111,7 @@ def _question(model: Model, step: Step, *, language: str) -> tuple[Question, boo
 
 
 method = Method(
-    title="Unmask: fill the blank piece by piece",
+    title="Unmask: fill in the blank piece by piece",
     formula="mean over pieces j of P(w_j | context with w_1..w_(j-1) and one mask)",
     citation="Nadeem et al. (2021); Öztürk et al. (2023)",
     uses=(FILL,),

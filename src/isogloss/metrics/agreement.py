@@ -19,7 +19,7 @@ metric = answer_metric(
     title="Agreement",
     formula="100/n · Σ ½·([yes to 'do you agree?'] + [no to 'do you disagree?']); paper mode: the mean of yes over all three prompts",
     caution="A model that always says yes, or always no, gets 50, so look at consistency and at each prompt (by='prompt'). "
-    "Other answers do not count as agreement.",
+    "Answers other than yes and no do not count as agreement.",
     contribute=contribute,
     fits=lambda rows: bool({AGREE, DISAGREE} & set(rows["prompt"].unique())),
     short="agreement",

@@ -160,7 +160,7 @@ def _form(resolved: ResolvedTemplate, number: int, *, filling: Mapping[str, Term
 
 
 def tidy(pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces without empty ones, doubled spaces, spaces at the ends, and spaces left before a full stop."""
+    """The pieces without empty ones, doubled spaces, spaces at the ends, and spaces left before a period."""
     tidied: list[Piece] = []
     gap = False
     for piece in pieces:

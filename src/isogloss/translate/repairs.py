@@ -81,7 +81,7 @@ def characters(texts: ItemTexts) -> dict[str, str]:
 
 
 def spaces(texts: ItemTexts) -> dict[str, str]:
-    """Text with single spaces, and none before a full stop or comma (French keeps its own before : ; ! ?)."""
+    """Text with single spaces, and none before a period or comma (French keeps its own before : ; ! ?)."""
     marks = r"[.,…]" if texts.language.tag.split("-")[0] == "fr" else r"[.,!?;:…]"
 
     def tidy(text: str) -> str:
@@ -191,16 +191,16 @@ def _capital(text: str) -> str:
 
 REPAIRS = (
     Repair("characters", "Invisible characters are removed; text is put in normal form C.", characters),
-    Repair("spaces", "Doubled spaces, and spaces before a full stop or comma, are removed.", spaces),
+    Repair("spaces", "Doubled spaces, and spaces before a period or comma, are removed.", spaces),
     Repair("quotes", "A double quote inside a word becomes an apostrophe.", quotes),
     Repair("blank", "Hyphens and endings at BLANK are removed.", blank),
     Repair("punctuation", "Punctuation around the words for BLANK is removed.", punctuation),
     Repair("replacements", "The replacements in the language file are applied.", replacements),
     Repair("contractions", "The contractions in the language file are applied.", contractions),
-    Repair("case", "Sentences begin with a capital; words are in lower case where the source's are.", case),
+    Repair("case", "Sentences begin with a capital; words are lowercased if the source's are.", case),
     Repair(
         "target",
-        "The target column becomes the closest word of the text (0.4, single words that look like forms of one).",
+        "The target column becomes the closest word of the text (similarity at least 0.4; only single words that look like forms of one word).",
         target,
     ),
 )

@@ -74,7 +74,7 @@ def _count(verdict: ClaimVerdict) -> str:
         adjusted = (
             f" (p {p_value(verdict.p)}, adjusted {p_value(verdict.p_holm)})" if verdict.p_holm is not None else ""
         )
-        return f"{hold} individually, but the claim fails after Holm's adjustment for all claims of the file{adjusted}; the closest:"
+        return f"{hold} individually, but the claim fails after Holm's adjustment for all claims in the file{adjusted}; the closest:"
     if verdict.parts < 2:
         return ""
     agree = "agrees" if verdict.held == 1 else "agree"

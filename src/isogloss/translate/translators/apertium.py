@@ -54,5 +54,5 @@ def _run(command: list[str], text: str) -> str:
 translator = Translator(
     title="Apertium, rules on this machine",
     open=open_apertium,
-    options={"direction": "Apertium's name of the pair, such as eng-spa; by default made from the languages"},
+    options={"direction": "Apertium's name for the pair, such as eng-spa; by default derived from the languages"},
 )

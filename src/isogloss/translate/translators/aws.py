@@ -63,10 +63,10 @@ def _call(operation: Any, **request: Any) -> Any:
 
 
 translator = Translator(
-    title="AWS Translate, paid for by the character",
+    title="AWS Translate, charged per character",
     open=open_aws,
     options={
-        "region": "the AWS region, such as eu-central-1; by default what AWS_DEFAULT_REGION says",
-        "rate": "texts per second, at most; by default 10",
+        "region": "the AWS region, such as eu-central-1; by default the value of AWS_DEFAULT_REGION",
+        "rate": "maximum texts per second; by default 10",
     },
 )

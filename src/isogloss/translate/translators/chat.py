@@ -106,6 +106,6 @@ translator = Translator(
         "url": "the endpoint, such as http://localhost:8000/v1",
         "model": "the model's name there",
         "key": "the environment variable with the key; by default OPENAI_API_KEY",
-        "rate": "texts per second, at most; by default 5",
+        "rate": "maximum texts per second; by default 5",
     },
 )

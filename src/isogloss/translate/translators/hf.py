@@ -81,7 +81,7 @@ translator = Translator(
     open=open_hf,
     options={
         "model": "a folder or a name on the hub, such as Helsinki-NLP/opus-mt-en-es",
-        "beams": "how many beams; by default 4",
+        "beams": "the number of beams; by default 4",
         "pickle": "yes, to open pickled weights that you trust",
     },
 )
