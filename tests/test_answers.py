@@ -92,7 +92,16 @@ def test_samples_of_a_question_have_a_spread(tmp_path):
 def test_a_null_answer_was_not_asked_for_and_is_counted(tmp_path):
     study = read_in(tmp_path, [*rows(), {**rows()[0], "answer": None}], "answers.jsonl")
     assert ig.verdicts(tmp_path / "runs")[0].answers == 4
-    assert "1 rows have no answer and count as not asked" in study.runs[0].info["notes"]
+    assert "1 row has no answer and counts as not asked" in study.runs[0].info["notes"]
+
+
+def test_what_is_around_the_statement_and_what_was_not_used_are_noted(tmp_path):
+    table = [{**rows()[0], "prompt": f"{word} talk. Do you agree?", "mood": "rude"} for word in ("Cats", "Owls")]
+    for row in table:
+        row.pop("statement", None)
+    notes = read_in(tmp_path, table).runs[0].info["notes"]
+    assert "the prompt agree in en ends with '…Do you agree?'; the rest is the statement" in notes
+    assert "columns that were not used: mood (map one, as mood=mood, to group by it)" in notes
 
 
 def test_answers_about_data_belong_to_its_items(tmp_path):

@@ -79,6 +79,14 @@ def test_one_margin_for_every_metric_beside_those_of_the_file_is_refused(tmp_pat
     )
 
 
+def test_a_margin_without_a_baseline_and_a_baseline_that_is_the_run_itself_are_named():
+    with pytest.raises(IsoglossError, match=r"^`margin` limits the change from a baseline"):
+        ig.gate(NOW, ["lms > 50"], margin=2)
+    same = "these runs and the baseline have the same scores"
+    assert ig.gate(NOW, baseline=NOW, resamples=200).notes[0] == same
+    assert same not in ig.gate(NOW, baseline=BEFORE, resamples=200).notes
+
+
 def test_the_command_takes_the_margins_of_the_file(command, tmp_path):
     path = tmp_path / "claims.yaml"
     path.write_text("margins: {ss: 3}\n", encoding="utf-8")

@@ -265,6 +265,8 @@ ERRORS = {
     "ss >": r"'ss >' cannot be understood at its start or end; docs/how-to/gate.md describes the language.",
     "ss => 60": r"'ss => 60' cannot be understood after 'ss ='; docs/how-to/gate.md describes the language. Did you mean '>='?",
     "ss > > 3": r"'ss > > 3' cannot be understood after 'ss >'; docs/how-to/gate.md describes the language.",
+    "ss(one": "'ss(one' cannot be understood at its start or end; docs/how-to/gate.md describes the language. "
+    "A parenthesis is not closed; in a list in brackets, write a claim that contains a comma in quotes.",
     "ss >= 0": "'ss >= 0' can never fail, so it claims nothing.",
     "ss = 50 ± 50": "'ss = 50 ± 50' can never fail, so it claims nothing.",
     "ss > 100": "'ss > 100' can never hold, so it claims nothing.",

@@ -348,6 +348,9 @@ def test_language_list_and_show(run):
     shown = load(run("show", "Arabic", "--format", "json")[1])
     assert (shown["tag"], shown["direction"], shown["spaces"]) == ("ar", "rtl", True)
     assert "autonym    Deutsch" in run("show", "de")[1]
+    without_file = run("show", "Galician")[1]
+    assert "file       none; isogloss language new gl writes one" in without_file
+    assert "path " not in without_file
 
 
 def test_language_new_writes_a_file_that_can_be_shown(run, tmp_path):

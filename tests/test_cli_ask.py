@@ -71,7 +71,10 @@ def test_measure_and_show_read_the_answers(tmp_path):
     item = pl.read_parquet(folder / "items.parquet")["id"][0]
     shown = CliRunner().invoke(app, ["show", str(tmp_path), item]).stdout
     assert shown.startswith("Content warning: ")
-    assert "agree    yes-no 'No.' is no" in shown
+    methods = CliRunner().invoke(app, ["methods", str(tmp_path)]).stdout
+    assert "Answers were collected by 'ask' with max_tokens=10, order=both, role=stereotype" in methods
+    assert "Candidates" not in methods
+    assert "agree    yes-no 'No.' is no by the rule 'word'" in shown
 
 
 @pytest.mark.parametrize(

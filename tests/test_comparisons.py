@@ -274,9 +274,16 @@ def test_tables_in_all_forms_name_the_sides_and_the_tests():
     found = compare(side(A, model="x_1"), side(B, model="y"), metrics=["ss"], resamples=100)
     for text in (comparisons_as_text(found), str(found), as_csv(found, grid(found)), found._repr_html_()):
         assert "a is x_1; b is y" in text
-        assert "Holm and BH adjust p for the 1 tests of this table" in text
+        assert "Holm and BH adjust p for the 1 test of this table" in text
     assert r"\begin{tabular}{llll" in as_latex(grid(found))
     assert found.to_polars().height == 1
+
+
+def test_without_a_test_no_adjustment_is_mentioned():
+    found = compare(side(A[:2], model="x"), side(B[:2], model="y"), metrics=["ss"], resamples=100)
+    assert [row.p for row in found] == [None]
+    assert "Holm" not in comparisons_as_text(found).splitlines()[-1]
+    assert not any("Holm and BH adjust" in line for line in comparisons_as_text(found).splitlines())
 
 
 def test_a_difference_is_claimed_only_after_correction():

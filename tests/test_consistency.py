@@ -92,8 +92,12 @@ def test_a_broken_part_is_named_by_report_and_measure_and_refused_by_others(comm
 
 def test_where_in_a_study_is_the_filter_of_the_command_line(command: Command, model, tmp_path):
     data = [{"source": "demo", "where": {"category": "GENDER", "task": ["intrasentence", "intersentence"]}}]
-    path = write_study(tmp_path, model, data=data, sample={})
-    assert command("run", path, "--out", tmp_path / "runs")[0] == 0
+    path = write_study(tmp_path, model, data=data, sample={}, report="page.html")
+    runs = tmp_path / "runs"
+    code, _, error = command("run", path, "--out", runs)
+    assert code == 0
+    where = f"The scores and measures are in {runs}, the report in {runs / 'page.html'}; "
+    assert f"{where}list the runs with: isogloss show {runs}" in error
     items = ig.read("demo", language="en", where=["category=GENDER"])
     rows = json.loads((tmp_path / "runs" / "measures.json").read_text("utf-8"))["measures"]
     (overall,) = {row["n"] for row in rows if row["metric"] == "ss" and "task" not in row["group"]}

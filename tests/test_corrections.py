@@ -9,6 +9,7 @@ import pytest
 from isogloss.annotation.corrections import correct_rates, draw_answers
 from isogloss.annotation.labels import make_labels
 from isogloss.errors import IsoglossError, UnknownName
+from isogloss.reports.text.answers import corrected_grid
 
 
 def answers(
@@ -65,6 +66,15 @@ def test_rates_of_prompts_are_never_pooled():
     )
     rates = {row.group["prompt"]: row.people for row in correct_rates(pl.concat([table, other]), labels)}
     assert rates == {"agree": pytest.approx(100 * truth.count("yes") / 30), "disagree": 0}
+
+
+def test_a_rate_without_an_interval_is_named_in_the_remark():
+    table, truth = answers(questions=30, samples=1)
+    other = table.with_columns(prompt=pl.lit("disagree"), answer_id=pl.format("{}:d", "answer_id"))
+    some = zip([*table["answer_id"], *other["answer_id"][:4]], [*truth, *["no"] * 4], strict=True)
+    labels = make_labels({"item": name, "question": "verdict", "label": label} for name, label in some)
+    rates = correct_rates(pl.concat([table, other]), labels)
+    assert corrected_grid(rates).remarks == ("disagree: 4 clusters were read; an interval needs 10",)
 
 
 def test_the_corrected_rate_is_nearer_to_the_truth_than_the_machine_s():

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from isogloss import read
+from isogloss import read, registry
 from isogloss.errors import IsoglossError
+from isogloss.files.reading import Reading, reading_as, remarks_as_lines
 from support.builders import write_jsonl
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
@@ -110,6 +111,21 @@ def test_our_own_pairs_flat_and_with_candidates(tmp_path: Path) -> None:
     assert [one.role for one in read(write_jsonl(tmp_path / "p.jsonl", rows))[0].candidates] == ["old", "young"]
 
 
+def test_rows_with_the_same_target_are_remarked_where_no_column_says_cluster(tmp_path: Path) -> None:
+    table = tmp_path / "mine_en.csv"
+    text = "id,category,target,stereotype,anti_stereotype{}\n1,age,nurse,a,b{}\n2,age,nurse,c,d{}\n"
+    for cells, count in ((("", "", ""), 1), ((",cluster", ",n", ",n"), 0)):
+        table.write_text(text.format(*cells), encoding="utf-8")
+        reading = Reading()
+        with reading_as(reading):
+            list(registry.get("dataset", "pairs").parse(table, "en", bad=pytest.fail))
+        remarks = "\n".join(remarks_as_lines(reading.remarks))
+        assert (
+            remarks.count("no column 'cluster', so every row is its own cluster, also rows with the same target")
+            == count
+        )
+
+
 def test_broken_pairs_are_reported(tmp_path: Path) -> None:
     path = write_jsonl(
         tmp_path / "p_de.jsonl", [{"id": "1", "category": "age", "candidates": [{"role": "a", "text": "x"}]}]
@@ -118,6 +134,10 @@ def test_broken_pairs_are_reported(tmp_path: Path) -> None:
     same = [{"role": "a", "text": "x"}, {"role": "a", "text": "y"}]
     write_jsonl(path, [{"id": "1", "category": "age", "candidates": same}])
     assert message(path) == f"{path}, line 1: both sentences have the role 'a'."
+    path = write_jsonl(
+        tmp_path / "o_de.jsonl", [{"id": "1", "category": "age", "stereotype": "x", "anti_stereotype": ""}]
+    )
+    assert message(path) == f"{path}, line 1: 'anti_stereotype' is missing or empty."
     path = write_jsonl(tmp_path / "s_de.jsonl", [{"id": "1", "group": "a", "text": " "}])
     assert message(path) == f"{path}, line 1: 'text' is missing or empty."
 

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from isogloss.cli import app
+from isogloss.errors import IsoglossError
 from support import tiny
 
 SETS = """
@@ -71,6 +72,11 @@ def test_shares_and_negation_are_shown(runs):
     by_set = {name: [row for row in rows if row["group"]["set"] == name] for name in ("plain", "other")}
     for found in by_set.values():
         assert sum(row["value"] for row in found) == pytest.approx(1)
+    text = call("shares", runs, "--of", "terms", "--by", "set")
+    assert (text.exit_code, "share" in text.stdout, "\nset" in text.stdout) == (0, True, True), text.exception
+    none = call("shares", runs, "--of", "pairs")
+    assert isinstance(none.exception, IsoglossError)
+    assert str(none.exception).startswith("There are no distributions over the vocabulary among these scores.")
     found = json.loads(call("shares", runs, "--of", "negation", "--format", "json").stdout)["measures"]
     assert [(row["metric"], row["group"]["set"], row["n"]) for row in found] == [("negation", "plain", 2)]
     assert -1 <= found[0]["value"] <= 1

@@ -28,6 +28,7 @@ def test_of_a_long_list_the_five_nearest_names_are_shown():
 
 def test_a_near_name_is_suggested_only_when_it_is_very_near():
     assert "Did you mean 'toy_pairs'?" in str(UnknownName("dataset", "toy_pair", ["toy_pairs", "toy_triples"]))
+    assert "Did you mean 'ss'?" in str(UnknownName("metric", "SS", ["lms", "ss"]))
     assert "Did you mean" not in str(UnknownName("language", "de", ["el", "fr"]))
 
 

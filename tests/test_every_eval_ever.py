@@ -209,6 +209,10 @@ def test_the_methods_paragraph_of_a_table_says_how_competence_was_measured(tmp_p
     assert "on the data set 'mine' in English (12 items)" in texts[0]
     assert "Whether the models can do the task was not measured." in texts[0]
     assert "with its words shuffled lies at or above 60" in texts[1]
+    halves = [Items(tuple(item for item in items if (item.id < "mine-6") == low)) for low in (True, False)]
+    for half in halves:  # as the tasks of one data set
+        write_run(tmp_path / "halves", half, wins=3, fingerprint={"data": str(len(half)), "weights": "tiny"})
+    assert "in English (12 items)" in describe_methods(find_runs(tmp_path / "halves"))
     for text in texts:
         assert "LMS" not in text
         assert "kaneko2022unmasking" in text

@@ -82,5 +82,8 @@ def test_a_sentence_says_what_the_interval_allows_and_no_more(sentence):
 
 def test_all_ties_are_not_told_from_no_preference():
     items = [triple(f"i{k}", f"t{k % 10}") for k in range(40)]
-    shown = explain_measures(measure(score(items, [(1, 1, 0)] * 40), metrics=["ss"], resamples=100))
+    scored = score(items, [(1, 1, 0)] * 40)
+    groups = explain_measures(measure(scored, metrics=["ss"], by="category", resamples=100))
+    assert groups.startswith("tiny, en, profession: SS 50.0")
+    shown = explain_measures(measure(scored, metrics=["ss"], resamples=100))
     assert shown.splitlines()[0] == "tiny, en: SS 50.0, 95 % CI 23.7-76.3, n = 40: not distinguishable from 50."

@@ -49,6 +49,21 @@ def test_a_sheet_in_any_language_is_filled_with_its_own_words_and_read_back(tmp_
         assert table["language"].unique().to_list() == [tag]
 
 
+@pytest.mark.parametrize("kind", ["xlsx", "csv"])
+def test_a_sheet_that_somebody_filled_in_is_never_replaced(tmp_path, kind):
+    path = write_label_sheet(tmp_path / f"ana.{kind}", rows("en"))
+    assert write_label_sheet(path, rows("en", count=2)) == path  # nobody has filled it in
+    fill(path, ["yes"])
+    with pytest.raises(IsoglossError) as error:
+        write_label_sheet(path, rows("en"))
+    assert str(error.value) == f"{path} exists already and is filled in. Give another name, or delete it first."
+    assert next(read_sheet(path))[1]["label"] == "yes"
+    other = tmp_path / "pairs.csv"
+    other.write_text("stereotype,anti_stereotype\na,b\n", encoding="utf-8")
+    with pytest.raises(IsoglossError, match="exists already and is not a sheet of these columns"):
+        write_label_sheet(other, rows("en"))
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_no_word_of_a_drop_down_means_two_labels(question):
     for tag in LANGUAGES:

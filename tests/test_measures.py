@@ -237,7 +237,7 @@ def test_the_same_candidate_scored_twice_is_refused():
         measure(join_scored([scored, scored]))
     assert str(caught.value) == (
         "Item 'a' was scored twice by 'tiny' with the method 'predictions', as when samples of two sizes lie in one "
-        "folder. Give one of the runs."
+        "folder. Give one of the runs; isogloss show FOLDER lists them."
     )
 
 

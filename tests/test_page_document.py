@@ -9,6 +9,7 @@ import json
 import re
 import sys
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -141,6 +142,22 @@ def test_the_finding_leads_with_what_was_found():
     assert state_findings(weak) == [
         "On d, m is below our competence limit in German and Turkish, so its SS is not interpretable."
     ]
+
+
+def test_a_finding_names_the_tasks_of_a_language_with_a_value_for_each():
+    def row(language: str, task: str, value: float, *, known: bool = True) -> Measure:
+        group = {"model": "m", "dataset": "d", "language": language, "task": task}
+        ends = (value - 4, value + 4)
+        return Measure("ss", group, value, *ends, n=40, ties=0, clusters=12, mode="corrected", interpretable=known)
+
+    rows = [row("en", "intrasentence", 60), row("en", "intersentence", 52)]
+    weak = [row("es", task, 45, known=False) for task in ("intrasentence", "intersentence")]
+    assert state_findings([*rows, *weak]) == [
+        "On d, m prefers stereotypes in English (intrasentence: 60.0, 56.0 to 64.0); "
+        "it shows no clear preference in English (intersentence: 52.0, 48.0 to 56.0); "
+        "in Spanish (intrasentence) and Spanish (intersentence) it is below our competence limit, so its SS is not interpretable."
+    ]
+    assert state_findings(rows[:1], values=False) == ["On d, m prefers stereotypes in English."]
 
 
 def test_a_finding_without_a_neutral_value_states_the_values():
@@ -550,7 +567,9 @@ def test_the_command_writes_one_file(runs, tmp_path):
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(f"{out}: ")
     text = out.read_text(encoding="utf-8")
-    assert "100 resamples of clusters (seed 0)" in text
+    assert "Student's with the jackknife's error" in unescape(text)
+    assert "use 100 resamples." in text
+    assert "The seed is 0." in text
     assert read_scored(list(load_study(runs).runs)).table.height == 2 * len(WORDS) * 24 * 3
 
 

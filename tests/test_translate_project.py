@@ -208,7 +208,10 @@ def test_what_reviewers_agree_on_is_taken_over_and_the_rest_is_named(project, tm
     assert outcome.conflicts == ("demo-intra-002: ana good; luis drop",)
     # verdicts of both: (fixed, fixed), (good, drop), (drop, drop): observed 2/3, expected (1 + 0 + 2) / 9 = 1/3
     assert outcome.agreement[0].kappa == pytest.approx(0.5)
-    assert review_as_text(outcome).splitlines()[1] == "ana and luis: 67% same of 3, Cohen's kappa 0.50"
+    assert (
+        review_as_text(outcome).splitlines()[1]
+        == "ana and luis: the same verdict on 67% of 3 items, Cohen's kappa 0.50"
+    )
     items = {item.id: item for item in open_project(project.folder).items}
     assert items["demo-intra-001"].tags["provenance"] == "reviewed"
     assert items["demo-intra-001"].tags["reviewers"] == "2"
@@ -230,10 +233,15 @@ def test_speakers_say_where_a_stereotype_is_known_and_how_they_agree(tmp_path):
     assert (tags["task"], tags["valid"], tags["statement"]) == ("contrast", "no", "saying")
     assert tags["region"] == ("Belgium", "Flanders")
     assert outcome.conflicts == ("2a: ana good valid 'yes'; luis good valid 'no'",)
-    assert review_as_text(outcome).splitlines()[2] == "ana and luis on 'valid': 50% same of 2, Cohen's kappa 0.00"
+    assert (
+        review_as_text(outcome).splitlines()[2]
+        == "ana and luis on 'valid': the same answer on 50% of 2 items, Cohen's kappa 0.00"
+    )
     publish(done, tmp_path / "published", label=LABEL)
     card = (tmp_path / "published" / "README.md").read_text(encoding="utf-8")
     assert "* a reviewer's background: Dutch, Belgium, 30-40" in card
+    assert "| `review` | The decisions of reviewed sheets are applied. |" in card
+    assert "| license | " in card
     answer(sheets[0], **{"3a": {"valid": "perhaps"}})
     with pytest.raises(BadData, match="'valid' is 'perhaps'"):
         import_sheets(done, sheets)
@@ -459,6 +467,8 @@ def test_the_whole_way_by_commands(tmp_path, monkeypatch, capsys):
     first = next(read_sheet(sheet))[1]["id"].replace("-", "_")
     answer(sheet, **{first: {"verdict": "good"}})
     assert run("data", "review", folder, sheet).startswith("1 items reviewed: 0 fixed, 0 dropped; ")
+    with pytest.raises(IsoglossError, match="exists already and is filled in"):
+        export_sheet(open_project(folder), sheet)
     facts = ("--title", "Test", "--license", "CC BY 4.0", "--source", "demo", "--back", "apertium")
     assert run("data", "publish", folder, "--out", tmp_path / "out", *facts).startswith("Wrote 6 items and a data card")
     assert json.loads(run("data", "check", tmp_path / "out", "--format", "json"))["checks"][0]["check"] == "unreadable"
@@ -482,4 +492,6 @@ def test_a_low_kappa_of_verdicts_that_are_nearly_all_alike_is_explained(same, ka
     assert bool(explain_kappa(same, kappa)) is explained
     if explained:
         result = ReviewResult(15, 0, 0, 0, (), (ReviewerAgreement("anna", "jordi", 15, same, kappa),))
-        assert review_as_text(result).endswith(f"93% same of 15, Cohen's kappa 0.00{explain_kappa(same, kappa)}")
+        assert review_as_text(result).endswith(
+            f"the same verdict on 93% of 15 items, Cohen's kappa 0.00{explain_kappa(same, kappa)}"
+        )

@@ -303,6 +303,11 @@ def test_too_many_evaluations_are_refused(root, models):
     assert "1 evaluations are waiting already." in start(client, models[0]).text
 
 
+def test_every_method_is_offered_once(client):
+    methods = client.get("/evaluate").text.partition('name="method"')[2].partition("</select>")[0]
+    assert methods.count(">ask<") == 1
+
+
 def test_the_languages_follow_the_data(client):
     assert 'value="tr"' in client.get("/evaluate/languages", params={"data": "demo"}).text
     assert 'value="tr"' not in client.get("/evaluate/languages", params={"data": "shades_demo"}).text

@@ -39,7 +39,8 @@ class UnknownName(IsoglossError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
+        near = [known for known in names if known.casefold() == name.casefold()]
+        near = near or difflib.get_close_matches(name, names, n=1, cutoff=0.8)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         super().__init__(f"No {kind} named '{name}'.{hint} Known: {list_known(name, names)}.")
 

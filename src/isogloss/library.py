@@ -377,6 +377,8 @@ def gate(
     """
     if claims is None and baseline is None:
         raise IsoglossError("Give `claims`, `baseline`, or both.")
+    if margin is not None and baseline is None:
+        raise IsoglossError("`margin` limits the change from a baseline. Give `baseline` too.")
     file = as_claims(claims)
     check_margins(file, margin)
     scored = _finished(source, data)
@@ -386,7 +388,8 @@ def gate(
     if before is not None:
         most = MARGIN if margin is None else margin
         judged, notes = check_baseline(scored, before, file=file, margin=most, resamples=resamples)
-        verdicts, notes = verdicts + judged, tuple(dict.fromkeys([*scored.notes, *notes]))
+        same = ("these runs and the baseline have the same scores",) if scored.table.equals(before.table) else ()
+        verdicts, notes = verdicts + judged, tuple(dict.fromkeys([*same, *scored.notes, *notes]))
     else:
         verdicts += without_baseline(file)
     return make_result(verdicts, file, strict=strict, notes=notes)

@@ -64,7 +64,7 @@ def check_rows(scored: Scored, *, variants: bool = False) -> pl.DataFrame:
         item, model, method = twice["id"][0], twice["model"][0], twice["method"][0]
         raise IsoglossError(
             f"Item '{item}' was scored twice by '{model}' with the method '{method}', "
-            "as when samples of two sizes lie in one folder. Give one of the runs."
+            "as when samples of two sizes lie in one folder. Give one of the runs; isogloss show FOLDER lists them."
         )
     if not table["cluster"].null_count():
         return table

@@ -14,7 +14,7 @@ from ..errors import BadData, IsoglossError, UnknownName
 from ..items import STEREOTYPE, Items
 from ..languages import describe
 from .labels import LabelTable, join_labels, make_labels, place_tag
-from .sheets import SheetForm, read_sheet, write_sheet
+from .sheets import SheetForm, check_not_filled_in, read_sheet, write_sheet
 
 GUIDE = Path(__file__).parent.parent / "data" / "label_guide.toml"
 QUESTIONS: Mapping[str, tuple[str, ...]] = {  # what is asked, and the labels that it may have
@@ -85,6 +85,7 @@ def write_label_sheet(path: Path, rows: Sequence[Mapping[str, str]], *, language
     last = [name for name in LAST if any(row.get(name) for row in rows)]
     rtl = describe(tag.split("-")[0]).direction == "rtl"
     form = SheetForm([*shown, *FILLED, *last], rtl, guide, {"label": list(words.values())})
+    check_not_filled_in(path, form)
     return write_sheet(path, rows, form=form)
 
 

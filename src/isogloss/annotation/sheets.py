@@ -42,7 +42,7 @@ GUIDE = (
     "template: the sentence with a slot such as GENDER-PL for the group; see docs/how-to/templates.md.",
     "valid: yes if people know this stereotype where you live, else no; saying: yes if it is a fixed phrase; regions: where, by commas.",
     "background: what a reader should know about you (languages, region, age group); once is enough; it is published without your name.",
-    "Content warning: the data holds stereotypes, some of them offensive.",
+    "Content warning: the data contains stereotypes, some of them offensive.",
 )
 
 
@@ -76,6 +76,19 @@ def write_sheet(path: Path, rows: Sequence[Mapping[str, str]], *, form: SheetFor
     cells = [[guard_formula(legal_text(row.get(name, ""))) for name in form.columns] for row in rows]
     write_csv(path, [form.columns, *cells], encoding="utf-8-sig")
     return path
+
+
+def check_not_filled_in(path: Path, form: SheetForm) -> None:
+    """Refuse to replace a file that is not a sheet, or in which somebody has filled in a cell."""
+    if not path.exists():
+        return
+    names = {name for name in form.columns if form.is_answer(name)}
+    rows = list(read_sheet(path))
+    is_sheet = all(names <= row.keys() for _, row in rows)
+    filled = any(row[name].strip() for _, row in rows for name in names if is_sheet)
+    if filled or not is_sheet:
+        what = "is filled in" if filled else "is not a sheet of these columns"
+        raise IsoglossError(f"{path} exists already and {what}. Give another name, or delete it first.")
 
 
 def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

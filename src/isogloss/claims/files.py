@@ -198,7 +198,7 @@ def register_claims(path: Path) -> str:
         return f"{path}: {file.registered}."
     date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_file(record, f"{json.dumps({'sha256': file.sha256, 'date': date}, indent=1)}\n".encode())
-    return f"Registered {len(file.claims)} claim{'s' * (len(file.claims) != 1)} on {date}; {record} holds the date and the hash {file.sha256[:12]}."
+    return f"Registered {len(file.claims)} claim{'s' * (len(file.claims) != 1)} on {date}; {record} contains the date and the hash {file.sha256[:12]}."
 
 
 def write_starter(path: Path) -> str:

@@ -191,6 +191,10 @@ def parse_claim(text: str) -> Formula:
         column = getattr(error, "column", -1)
         where = f"after '{text[: column - 1].rstrip()[-30:]}'" if column > 1 else "at its start or end"
         meant = next((f" Did you mean '{right}'?" for wrong, right in MISTYPED.items() if wrong in text), "")
+        if text.count("(") > text.count(")"):
+            meant = (
+                " A parenthesis is not closed; in a list in brackets, write a claim that contains a comma in quotes."
+            )
         raise IsoglossError(f"'{text}' cannot be understood {where}; {HOW}.{meant}") from error
     formula: Formula = _build(tree)
     for relation in relations(formula):

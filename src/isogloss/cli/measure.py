@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from ..errors import IsoglossError
 from . import options
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ Sides = typer.Argument(
 )
 SideA = typer.Option([], "--a", metavar="NAME=VALUE", help="Side A, as in language=en. May be repeated.")
 SideB = typer.Option([], "--b", metavar="NAME=VALUE", help="Side B, as in language=de. May be repeated.")
+NO_DISTRIBUTIONS = "There are no distributions over the vocabulary among these scores. Score the data set 'template_blanks' with --method distribution."
 EXIT = {"passed": 0, "failed": 1, "undecided": 3}
 
 
@@ -158,6 +160,8 @@ def _show_shares(scored: Scored, what: str, *, by: list[str], top: int, output_f
         _show_measures(name_terms(shares) if what == "terms" else shares, None, output_format=output_format)
         return
     pairs = largest_pairs(scored.table)
+    if not pairs:
+        raise IsoglossError(NO_DISTRIBUTIONS)
     lines = [
         f"{pair.model} · {pair.language} · {pair.set}: {pair.first} -> {pair.second}  "
         f"{pair.nats:.4f} nats  {pair.per_token:.3e} by |V|"

@@ -99,7 +99,8 @@ def show_language(name: str, output_format: str) -> None:
     facts |= {"data": covered.data, "reviewed": covered.reviewed, "missing": covered.missing}
     fields = facts | {"spaces": str(language.spaces), "sections": list(language.sections)}
     fields |= {"words": [f"{category} {count}" for category, count in covered.vocabularies.items()]}
-    file = fields.pop("path") if language.path.name else f"none; isogloss language new {language.tag} writes one"
+    path = fields.pop("path")
+    file = path if language.path.name else f"none; isogloss language new {language.tag} writes one"
     fields |= {"reviewed": covered.reviewed or "by no native speaker", "file": str(file)}
     lines = [f"{key:10} {_readable(value)}" for key, value in fields.items()]
     options.show(output_format, text=lambda: "\n".join(lines), json=lambda: facts)

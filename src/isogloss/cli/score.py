@@ -206,9 +206,14 @@ def run(
     if result is not None:
         print_study(
             result,
-            f"The scores and measures are in {folder}; see them with: isogloss show {folder}",
+            _where_results_are(folder, plan),
             output_format=output_format,
         )
+
+
+def _where_results_are(folder: StoragePath, plan: StudyPlan) -> str:
+    report = f", the report in {folder / plan.study.report}" if plan.study and plan.study.report else ""
+    return f"The scores and measures are in {folder}{report}; list the runs with: isogloss show {folder}"
 
 
 def _run_study(plan: StudyPlan, folder: StoragePath, *, cluster: Cluster | None, shard: str | None) -> Study | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..files.cell_values import several
 from ..files.layout import LISTS, ORIGIN, PAIR_TAGS
+from ..files.reading import remark
 from ..files.rows import OnBadRow
 from ..files.sources import Dataset, parse_rows, row_language, row_text
 from ..items import ANTI_STEREOTYPE, STEREOTYPE, Candidate, Item
@@ -22,12 +23,14 @@ def recognise(columns: frozenset[str]) -> bool:
 
 def parse(path: Path, language: str | None, *, bad: OnBadRow) -> Iterator[Item]:
     """The pairs of a file; `language` is used where the rows do not name one."""
-    return parse_rows(path, lambda row: _item(row, language), bad=bad, category="category")
+    return parse_rows(path, lambda row: _item(path, row, language=language), bad=bad, category="category")
 
 
-def _item(row: Mapping[str, Any], language: str | None) -> Item:
+def _item(path: Path, row: Mapping[str, Any], *, language: str | None) -> Item:
     name = row_text(row, "id")
-    cells = row.get("candidates") or [{"role": role, "text": row.get(column)} for role, column in FLAT.items()]
+    if row.get("target") and not row.get("cluster"):
+        remark(path, "no column 'cluster', so every row is its own cluster, also rows with the same target")
+    cells = row.get("candidates") or [{"role": role, "text": row_text(row, column)} for role, column in FLAT.items()]
     if not isinstance(cells, list) or len(cells) != 2 or not all(isinstance(cell, dict) for cell in cells):
         raise ValueError("'candidates' must be a list of two objects with 'role' and 'text'.")
     roles = [row_text(cell, "role") for cell in cells]

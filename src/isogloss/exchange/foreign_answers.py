@@ -106,14 +106,16 @@ def read_answer_file(path: Path, settings: AnswerImport) -> AnswerFile:
 
 def _notes(frames: Frames, *, unused: Sequence[str], lost: int) -> Iterator[str]:
     if lost:
-        yield f"{lost} rows have no answer and count as not asked"
+        yield f"{lost} {'row has' if lost == 1 else 'rows have'} no answer and count{'s' * (lost == 1)} as not asked"
     for (tag, question), frame in frames.items():
         head, _, tail = frame.partition(STATEMENT)
-        around = " and ends with ".join(f"'…{part.strip()[-60:]}'" for part in (head, tail) if part.strip())
-        if around:
-            yield f"the prompt {question} in {tag} begins with {around}; the rest is the statement"
+        begins = f"begins with '…{head.strip()[-60:]}'" if head.strip() else ""
+        ends = f"ends with '…{tail.strip()[-60:]}'" if tail.strip() else ""
+        if begins or ends:
+            around = " and ".join(filter(None, (begins, ends)))
+            yield f"the prompt {question} in {tag} {around}; the rest is the statement"
     if unused:
-        yield f"columns that were not used: {', '.join(unused)}"
+        yield f"columns that were not used: {', '.join(unused)} (map one, as {unused[0]}={unused[0]}, to group by it)"
 
 
 def _check_columns(path: Path, known: Mapping[str, Any], *, extras: Sequence[str]) -> None:
@@ -122,8 +124,8 @@ def _check_columns(path: Path, known: Mapping[str, Any], *, extras: Sequence[str
         raise BadData(
             path,
             1,
-            f"answers need the column '{missing}'. The columns are {', '.join(known)}. If yours have other names, map "
-            f"them: columns answer=YOURS,prompt=YOURS. Known: {', '.join(FIELDS)}.",
+            f"answers need the column '{missing}'. The columns are {', '.join(known)}. If yours have other names, use "
+            f"`columns={{'answer': 'YOURS', 'prompt': 'YOURS'}}`. Known: {', '.join(FIELDS)}.",
         )
     taken = [name for name in extras if name in TAKEN]
     if taken:
@@ -137,7 +139,9 @@ def _stated(path: Path, line: int, *, row: Mapping[str, Any], question: str | No
     asks = str(state.get("question") or (prompt if prompt in PROMPTS else question or ""))
     if asks not in PROMPTS:
         what = f"the question is '{asks}'" if asks else "the row does not say what was asked"
-        raise BadData(path, line, f"{what}. Name it for the whole file (question), as one of {', '.join(PROMPTS)}.")
+        raise BadData(
+            path, line, f"{what}. Name it for the whole file with `question`, as one of {', '.join(PROMPTS)}."
+        )
     tag = settings.language or state.get("language") or language_in_name(path)
     if not tag:
         raise BadData(path, line, "the row names no language. Name it for the whole file.")

@@ -154,13 +154,14 @@ def _differences(lexicon: Lexicon) -> Iterator[str]:
 
 def checked_templates_as_text(checked: CheckedTemplates) -> str:
     """What a check found, for a terminal."""
+    count = len(checked.problems)
     lines = [f"{checked.language}: " + ", ".join(f"{name} {count}" for name, count in checked.vocabularies.items())]
     lines += [
         f"  {counts.set}: {counts.templates} templates, {counts.sentences:,} sentences" for counts in checked.sets
     ]
     lines += [f"  note: {note}" for note in checked.notes]
     lines += [f"  problem: {problem}" for problem in checked.problems]
-    return "\n".join([*lines, f"  {len(checked.problems)} problems"])
+    return "\n".join([*lines, f"  {count} problem{'s' * (count != 1)}"])
 
 
 def expand_sets(

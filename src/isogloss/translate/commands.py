@@ -126,7 +126,7 @@ def review(
     else:
         sample = int(rows) if rows.isdecimal() else None
         count = export_sheet(project, out, sample=sample, everything=rows == "all", seed=seed)
-        typer.echo(f"Wrote {count} items to {out}.")
+        typer.echo(f"Wrote {count} item{'s' * (count != 1)} to {out}.")
 
 
 def publish(

@@ -13,14 +13,20 @@ from ..checks import check_items
 from ..errors import IsoglossError, require
 from ..files.layout import write_atomically, write_items, write_json_lines
 from ..items import Items, items_hash
-from .project import WORK, Project
+from .project import REVIEW, TRANSLATED, WORK, Project
 from .repairs import REPAIRS
 from .review import explain_kappa
 from .steps import checks_against
 from .texts import TranslationSession, refuse_unpaid, translate_texts
 from .translators import LanguagePair, check_options
 
-WARNING = "Content warning: the data holds stereotypes, some of them offensive. It is for measuring, not for training."
+OTHER_STEPS = {
+    TRANSLATED: "The source is translated.",
+    REVIEW: "The decisions of reviewed sheets are applied.",
+}
+WARNING = (
+    "Content warning: the data contains stereotypes, some of them offensive. It is for measuring, not for training."
+)
 LOWEST = 10  # items that came back least like the source
 
 
@@ -123,7 +129,7 @@ def _facts(project: Project, label: Label) -> str:
     rows = [
         ["language", f"{languages.describe(str(project.info['to'])).name} (`{project.info['to']}`)"],
         ["source", label.source],
-        ["licence", label.licence],
+        ["license", label.licence],
         ["citation", label.citation or "none given"],
         ["translator", translator],
         ["SHA-256 of the items", f"`{items_hash(project.items)}`"],
@@ -143,7 +149,7 @@ def _counts(project: Project) -> str:
 
 
 def _steps(project: Project) -> str:
-    explanations = {repair.name: repair.explanation for repair in REPAIRS}
+    explanations = {repair.name: repair.explanation for repair in REPAIRS} | OTHER_STEPS
     tasks = list(dict.fromkeys(task for step in project.steps for task in step.tasks))
     rows = []
     for step in project.steps:

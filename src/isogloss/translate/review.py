@@ -12,7 +12,7 @@ import numpy as np
 from .. import languages
 from ..annotation.item_changes import CONTEXT, TARGET, Change, changes_between, fields_of, with_fields
 from ..annotation.item_reviews import Review, read_reviews
-from ..annotation.sheets import ELICITED, VERDICT_COLUMNS, SheetForm, write_sheet
+from ..annotation.sheets import ELICITED, VERDICT_COLUMNS, SheetForm, check_not_filled_in, write_sheet
 from ..errors import IsoglossError
 from ..files.cell_values import several
 from ..items import CONTRAST, Item, group_by
@@ -68,7 +68,9 @@ def export_sheet(
     columns += ["source_target", "target", "target_fix", *asked, *VERDICT_COLUMNS, "background"]
     rows = [_row(item, project.sources.get(item.id), problems=problems.get(item.id, [])) for item in chosen]
     rtl = languages.describe(str(project.info["to"])).direction == "rtl"
-    write_sheet(path, rows, form=SheetForm(columns, rtl))
+    form = SheetForm(columns, rtl)
+    check_not_filled_in(path, form)
+    write_sheet(path, rows, form=form)
     return len(rows)
 
 
@@ -139,14 +141,11 @@ def review_as_text(result: ReviewResult) -> str:
         f"{result.unsure} unsure, {len(result.conflicts)} conflicts"
     ]
     for agreement in result.agreement:
-        kappa = (
-            f"not defined: one {'verdict' if agreement.about == VERDICT else 'answer'} only"
-            if agreement.kappa is None
-            else f"{agreement.kappa:.2f}"
-        )
+        what = "verdict" if agreement.about == VERDICT else "answer"
+        kappa = f"not defined: one {what} only" if agreement.kappa is None else f"{agreement.kappa:.2f}"
         about = "" if agreement.about == VERDICT else f" on '{agreement.about}'"
         lines.append(
-            f"{agreement.first} and {agreement.second}{about}: {agreement.same:.0%} same of {agreement.items}, Cohen's kappa {kappa}"
+            f"{agreement.first} and {agreement.second}{about}: the same {what} on {agreement.same:.0%} of {agreement.items} items, Cohen's kappa {kappa}"
             + explain_kappa(agreement.same, agreement.kappa)
         )
     return "\n".join([*lines, *(f"conflict: {text}" for text in result.conflicts)])

@@ -147,7 +147,7 @@ def _form(state: AppState, form: EvaluationForm) -> dict[str, Any]:
         "any_model": state.settings.any_model,
         "sources": sources,
         "chosen": chosen,
-        "methods": ["auto", "ask", *registry.names("method")],
+        "methods": list(dict.fromkeys(["auto", "ask", *registry.names("method")])),
         "form": form,
         "jobs": jobs.read_jobs(state.root),
     }

@@ -30,7 +30,7 @@ def controls_as_text(controls: Sequence[Control]) -> str:
         lines += [f"{label}: {sentence}"] if sentence else []
     if permuted:
         lines.append(
-            "Permuted labels show where chance alone puts SS (95 %). A baseline near the score, with a high kappa, says that "
+            "Permuted labels show where chance alone puts the score (95 %). A baseline near the score, with a high kappa, says that "
             "length or frequency could explain it; a baseline far away does not prove a stereotype."
         )
     return "\n".join(lines)

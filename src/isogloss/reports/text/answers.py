@@ -62,5 +62,7 @@ def corrected_grid(rows: Sequence[Any]) -> Grid:
         for row in rows
     ]
     heading = [*columns, "verdict", "corrected", "people alone", "machine", "agree", "read"]
-    remarks = tuple(dict.fromkeys(row.why for row in rows if row.why))
+    varying = [name for name in columns if len({row.group.get(name) for row in rows}) > 1]
+    whys = [(", ".join(row.group[name] for name in varying if name in row.group), row.why) for row in rows if row.why]
+    remarks = tuple(dict.fromkeys(f"{group}: {why}" if group else why for group, why in whys))
     return Grid([*heading, *(["to read"] if planned else [])], cells, len(columns) + 1, remarks)

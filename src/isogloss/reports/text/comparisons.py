@@ -41,7 +41,7 @@ def remarks(comparisons: Comparisons) -> list[str]:
     if any(row.design == "unpaired" for row in comparisons):
         lines.append("compared as independent samples: n counts the items of both sides")
     tests = sum(row.p is not None for row in comparisons)
-    lines.append(f"Holm and BH adjust p for the {tests} tests of this table")
+    lines += [f"Holm and BH adjust p for the {tests} test{'s' * (tests != 1)} of this table"] if tests else []
     lines += merge_notes(comparisons.notes)
     lines += doubts(comparisons)
     lines += [

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ... import registry
 from ...analysis.competence import DEPENDS, LIMITS, UNMEASURED, at_limit, state_of
 from ...analysis.headlines import find_metric
 from ...analysis.measures import Measure, Measures, by_group
@@ -186,8 +185,8 @@ def remarks(measures: Measures) -> list[str]:
 def _guessing(measures: Measures) -> list[str]:
     """What guessing gives, of the metrics in the table for which that is known."""
     names = dict.fromkeys(row.metric for row in measures if row.value is not None)
-    levels = {name: registry.get("metric", name).guessing for name in names}
-    shown = [f"{metric_name(name)} {level}" for name, level in levels.items() if level]
+    metrics = {name: find_metric(name) for name in names}  # a share of terms is a number without a metric
+    shown = [f"{metric_name(name)} {metric.guessing}" for name, metric in metrics.items() if metric and metric.guessing]
     return [f"by guessing: {'; '.join(shown)}"] if shown else []
 
 

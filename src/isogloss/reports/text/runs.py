@@ -25,7 +25,8 @@ def inspection_as_text(rows: Sequence[dict[str, Any]]) -> str:
             lines.append(f"  context  {row['context']}")
         lines.append(f"  text     {row['text']}")
         if "answer" in row:
-            text = f"{row['answer']!r} is {row['verdict']}" if row["answer"] is not None else "not asked"
+            rule = f" by the rule '{row['rule']}'" if row.get("rule") else ""
+            text = f"{row['answer']!r} is {row['verdict']}{rule}" if row["answer"] is not None else "not asked"
             lines.append(f"  {row['prompt'] or 'answer':8} {row['order'] or ''} {text}")
         elif row["value"] is None:
             lines.append("  score    none: this candidate could not be scored")

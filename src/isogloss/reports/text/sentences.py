@@ -76,9 +76,10 @@ def _finding(model: str, rows: Sequence[Measure], *, values: bool) -> str:
     order = english_first(row.group["language"] for row in rows_of_metric)
     ordered = sorted(rows_of_metric, key=lambda row: order.index(row.group["language"]))
     kinds = group_by(ordered, lambda row: _kind(row, neutral))
-    names = {kind: listed([plain_name(row.group["language"]) for row in group]) for kind, group in kinds.items()}
+    labels = _labels(rows_of_metric)
+    names = {kind: listed([_place(row, labels, values=False) for row in group]) for kind, group in kinds.items()}
     verbs = _verbs(main, neutral, groups=_same_groups(rows_of_metric))
-    places = {kind: listed(list(map(_place, kinds[kind]))) if values else names[kind] for kind in kinds}
+    places = {kind: listed([_place(row, labels, values=values) for row in kinds[kind]]) for kind in kinds}
     parts = [f"{verbs[kind]} {places[kind]}" for kind in verbs if kind in kinds]
     if "weak" in kinds:
         where, predicate = names["weak"], "is below our competence limit"
@@ -87,24 +88,29 @@ def _finding(model: str, rows: Sequence[Measure], *, values: bool) -> str:
     if "missing" in kinds:
         parts.append(f"{'it ' if parts else ''}could not be measured in {names['missing']}")
     if "known" in kinds:
-        parts.insert(0, _state_values(main, kinds["known"]))
+        parts.insert(0, _state_values(main, kinds["known"], labels=labels))
     first, *others = parts
     rest = [part if part.startswith(("in ", "it ")) else f"it {part}" for part in others]
     return f"{model}{'' if 'known' in kinds else ' '}{'; '.join([first, *rest])}."
 
 
-def _state_values(metric: str, rows: Sequence[Measure]) -> str:
+def _labels(rows: Sequence[Measure]) -> list[str]:
+    """The column that names a value next to its language: the task, where a language has a value for each."""
+    return ["task"] if len({row.group["language"] for row in rows}) < len(rows) else []
+
+
+def _state_values(metric: str, rows: Sequence[Measure], *, labels: Sequence[str]) -> str:
     """What a model's values of a metric without a neutral point are; of many languages, the lowest and the highest."""
     lowest, highest = (pick(rows, key=lambda row: row.value or 0.0) for pick in (min, max))
     name = f"'s {metric_name(metric)}"
     if len(rows) > MOST_VALUES and short(lowest) != short(highest):
-        return f"{name} ranges from {_value_in(lowest)} to {_value_in(highest)}"
-    return f"{name} is {listed(list(map(_value_in, rows)))}"
+        return f"{name} ranges from {_value_in(lowest, labels)} to {_value_in(highest, labels)}"
+    return f"{name} is {listed([_value_in(row, labels) for row in rows])}"
 
 
-def _value_in(row: Measure) -> str:
+def _value_in(row: Measure, labels: Sequence[str]) -> str:
     """A value with its interval, and the language."""
-    return f"{short(row)} ({ends(row).replace('–', ' to ')}) in {plain_name(row.group['language'])}"
+    return f"{short(row)} ({ends(row).replace('–', ' to ')}) in {_place(row, labels, values=False)}"
 
 
 def _kind(row: Measure, neutral: float | None) -> str:
@@ -115,10 +121,13 @@ def _kind(row: Measure, neutral: float | None) -> str:
     return "open" if row.low is None or row.high is None else side(row, neutral) or "known"
 
 
-def _place(row: Measure) -> str:
-    """A language with its value and interval."""
+def _place(row: Measure, labels: Sequence[str], *, values: bool) -> str:
+    """A language, with the task where it has several values, and with the value and interval."""
     interval = ends(row).replace("–", " to ")
-    return f"{plain_name(row.group['language'])} ({short(row)}{f', {interval}' if interval else ''})"
+    kind = ", ".join(row.group[name] for name in labels if name in row.group)
+    value = f"{short(row)}{f', {interval}' if interval else ''}" if values else ""
+    inner = ": ".join(filter(None, (kind, value)))
+    return f"{plain_name(row.group['language'])}{f' ({inner})' if inner else ''}"
 
 
 def _same_groups(rows: Sequence[Measure]) -> tuple[str | None, str | None]:
@@ -183,8 +192,10 @@ def explain_measure(row: Measure, neutral: float | None = None) -> str:
 def explain_measures(measures: Measures) -> str:
     """What the values of a table say, group by group, and what they do not say."""
 
+    hidden = [name for name in ("dataset", "method", "task") if len({row.group.get(name) for row in measures}) == 1]
+
     def explain(row: Measure) -> str:
-        where = ", ".join(row.group[key] for key in ("model", "language") if key in row.group)
+        where = ", ".join(value for key, value in row.group.items() if key not in hidden)
         return f"{where}: {explain_measure(row)}."
 
     metrics = dict.fromkeys(row.metric for row in measures)

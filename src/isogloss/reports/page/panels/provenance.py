@@ -10,6 +10,7 @@ from ....runs import Run
 from ...chart_data import distinct
 from ...numbers import metric_name
 from ...text.citations import OURS
+from ...text.methods_paragraph import INTERVALS, TIES
 from ..data import PageData
 from . import Panel
 
@@ -26,7 +27,9 @@ def draw(data: PageData) -> dict[str, Any]:
     return {
         "runs": [describe_run(run) for run in data.runs],
         "versions": [f"{name} {', '.join(sorted(numbers))}" for name, numbers in sorted(versions.items())],
+        "intervals": INTERVALS.format(resamples=data.settings.resamples),
         "settings": data.settings,
+        "ties": TIES,
         "citations": citations(data),
     }
 
