@@ -101,6 +101,13 @@ def test_answers_that_hang_on_their_stance_are_counted_and_prompts_that_differ_a
     assert "agreement differs between its prompts: chatty in en 100.0 by agree and 50.0 by disagree" in measures.notes
 
 
+def test_agreement_without_a_yes_or_no_is_noted(tmp_path, monkeypatch):
+    monkeypatch.setitem(TEXTS, "s", "That depends.")
+    measures = measure(runs.read_scored([run(tmp_path, [("ss", "ss", "ss"), ("yy", "ss", "sy")])]))
+    assert values(measures)["agreement"] == pytest.approx(0)
+    assert "agreement rests on few answers that say yes or no: chatty in en, 12.5 %" in measures.notes
+
+
 def test_prompts_can_be_told_apart(tmp_path):
     names = ["answered_yes", "answered_no", "answered_none"]
     found = measure(runs.read_scored([run(tmp_path, FOUR)]), metrics=names, by="prompt")

@@ -22,6 +22,7 @@ ANSWER_ORIGIN = Origin(
 )
 STANCE = "stance against word"
 DIFFERENCE = 10  # points; smaller differences are usual between wordings
+ANSWERED = 50  # percent of the answers; below it, agreement is mostly about answers that say nothing
 LISTED = 5
 probability_metric = partial(
     Metric,
@@ -98,17 +99,28 @@ def agreeing_pairs(rows: pl.DataFrame) -> Contribution:
 
 
 def prompt_notes(table: pl.DataFrame) -> list[str]:
-    """Where the two prompts of agreement disagree: how often each favors the statements, by model and language."""
+    """Where agreement says little: its two prompts disagree, or most answers say neither yes nor no."""
     if not {"prompt", "rules"} <= set(table.columns):
         return []
     rows = of_prompts(table.filter(pl.col("quantity") == ANSWER), AGREE, DISAGREE)
-    differing = []
+    differing, silent = [], []
     for (model, language), part in rows.group_by("model", "language", maintain_order=True):
+        answered = verdict_share(part, YES, NO).value
+        if answered < ANSWERED:
+            silent.append(f"{model} in {language}, {answered:.1f} %")
         sides = [of_prompts(part, prompt) for prompt in (AGREE, DISAGREE)]
         if all(side.height for side in sides):
             agree, disagree = (favour_share(side).value for side in sides)
             if abs(agree - disagree) > DIFFERENCE:
                 differing.append(f"{model} in {language} {agree:.1f} by {AGREE} and {disagree:.1f} by {DISAGREE}")
-    more = [f"{len(differing) - LISTED} more"] if len(differing) > LISTED else []
-    listed = "; ".join([*differing[:LISTED], *more])
-    return [f"agreement differs between its prompts: {listed}"] if differing else []
+    notes = {
+        "agreement differs between its prompts": differing,
+        "agreement rests on few answers that say yes or no": silent,
+    }
+    return [f"{what}: {_first_listed(groups)}" for what, groups in notes.items() if groups]
+
+
+def _first_listed(groups: list[str]) -> str:
+    """The first groups, and how many more there are."""
+    more = [f"{len(groups) - LISTED} more"] if len(groups) > LISTED else []
+    return "; ".join([*groups[:LISTED], *more])
