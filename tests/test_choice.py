@@ -105,7 +105,7 @@ def test_a_model_without_log_probabilities_cannot_be_constrained():
 
 def test_a_table_of_choices_says_what_guessing_gives():
     measures = ig.measure(choices_of(INTER[:2], lambda message: "A"))
-    (line,) = [line for line in remarks(measures) if line.startswith("by guessing")]
+    (line,) = [line for line in remarks(measures) if line.startswith("chance level")]
     assert "sense choice 66.7; ss choice 50; position 0, and more with few answers" in line
 
 

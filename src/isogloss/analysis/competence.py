@@ -51,7 +51,7 @@ def find_competence(
     """What the measures of competence of a group say; without any, how often real sentences win over shuffled ones.
 
     LMS decides where it can be measured. Questions are judged by their control questions, where these were scored. Choices of a chat model need a share of answers that pick an option, and picks
-    that are better than guessing. Values with intervals that were `measured` already are not computed again. A group
+    that are above the chance level. Values with intervals that were `measured` already are not computed again. A group
     with too few clusters for an interval is marked where the group that contains it is: `containing`, or all that the
     part's table has of the same model, data set and language.
     """

@@ -135,7 +135,7 @@ class Metric:
     * `notes` says what readers of its corrected values need to know about the rows that they come from.
     * `per_class` says that clusters are classes, so that the value depends on what they are.
     * `not_mean` says what it is where it is not a mean over items; changes, plans and stopping rules need a mean.
-    * `guessing` is what picking options at random gives, in words; tables say it.
+    * `chance` is the chance level, in words; tables state it.
     """
 
     title: str
@@ -165,7 +165,7 @@ class Metric:
     notes: Callable[[pl.DataFrame], list[str]] = lambda rows: []
     per_class: bool = False
     not_mean: str = ""
-    guessing: str = ""
+    chance: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a law that does not exist; a metric in another package has no test that would find it."""

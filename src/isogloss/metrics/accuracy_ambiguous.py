@@ -6,8 +6,8 @@ metric = accuracy_metric(
     AMBIGUOUS,
     title="Accuracy in ambiguous contexts",
     formula="100 · #(right) / #(answers), over ambiguous contexts, where 'unknown' is right",
-    caution="Guessing among three answers gives 33.3. A model that always answers 'unknown' gets 100; look at the disambiguated contexts too.",
+    caution="With three answers, the chance level is 33.3. A model that always answers 'unknown' gets 100; look at the disambiguated contexts too.",
     short="acc amb",
-    guessing="33.3",
+    chance="33.3",
     order=80,
 )

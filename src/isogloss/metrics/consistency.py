@@ -8,7 +8,7 @@ metric = answer_metric(
     title="Consistency between prompts",
     formula="100 · #(yes and no, or no and yes) / #(yes or no to both 'do you agree?' and 'do you disagree?')",
     citation="ours",
-    caution="Statements without two clear answers are left out, so n may be small; guessing gives 50.",
+    caution="Statements without two clear answers are left out, so n may be small; the chance level is 50.",
     contribute=lambda rows, mode: agreeing_pairs(rows),
     fits=lambda rows: {AGREE, DISAGREE} <= set(rows["prompt"].unique()),
     short="consistency",

@@ -28,6 +28,6 @@ metric = position_metric(
     contribute=contribute,
     fits=lambda rows: bool((rows["pieces"].list.len() > 1).any()),
     short="order flips",
-    guessing="50 with two options and 88.9 with three",
+    chance="50 with two options and 88.9 with three",
     order=61,
 )

@@ -46,6 +46,6 @@ metric = position_metric(
     contribute=contribute,
     fits=lambda rows: "places" in rows.columns and rows["places"].null_count() < rows.height,
     short="position",
-    guessing="0, and more with few answers",
+    chance="0, and more with few answers",
     order=60,
 )

@@ -82,7 +82,7 @@ def card_as_text(card: dict[str, Any]) -> str:
     lines = [
         f"# {card['base']['name']} with a next-sentence head",
         "",
-        f"* Accuracy: {accuracy_text}{tested}; half of the pairs are true, so guessing gives 50 %.",
+        f"* Accuracy: {accuracy_text}{tested}; half of the pairs are true, so the chance level is 50 %.",
         f"* Base: {card['base']['name']} ({card['base']['type']}); trained: {core}, "
         f"{card['trained_parameters']:,} parameters.",
         f"* Data: {splits['train']['pairs']:,} training pairs in {', '.join(card['languages'])} from "

@@ -171,7 +171,7 @@ def remarks(measures: Measures) -> list[str]:
     lines += merge_notes(measures.notes)
     lines += dict.fromkeys(direction(row) for row in measures if row.above and row.value is not None)
     lines += doubts(measures)
-    lines += _guessing(measures)
+    lines += _chance_levels(measures)
     if any(expected(row) for row in measures):
         lines.append(EXPECTED)
     for rows in group_by((row for row in measures if row.why), lambda row: split_reason(row.why or "")[0]).values():
@@ -182,12 +182,12 @@ def remarks(measures: Measures) -> list[str]:
     return lines
 
 
-def _guessing(measures: Measures) -> list[str]:
-    """What guessing gives, of the metrics in the table for which that is known."""
+def _chance_levels(measures: Measures) -> list[str]:
+    """The chance levels of the metrics in the table that have one."""
     names = dict.fromkeys(row.metric for row in measures if row.value is not None)
     metrics = {name: find_metric(name) for name in names}  # a share of terms is a number without a metric
-    shown = [f"{metric_name(name)} {metric.guessing}" for name, metric in metrics.items() if metric and metric.guessing]
-    return [f"by guessing: {'; '.join(shown)}"] if shown else []
+    shown = [f"{metric_name(name)} {metric.chance}" for name, metric in metrics.items() if metric and metric.chance]
+    return [f"chance level: {'; '.join(shown)}"] if shown else []
 
 
 def measures_as_text(measures: Measures, *, width: int = 120) -> str:
