@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ..chat.records import OPENING, THOUGHT
 from ..errors import IsoglossError, require
 from ..items import group_by
-from .chat_template import NO_TEMPLATE, frame_prompts
+from .chat_template import NO_TEMPLATE, frame_prompts, may_have_template
 from .engine import TOKEN_BUDGET, answer_all
 from .model import Generating, Model
 from .questions import Keep, Prompt, Question, Reply
@@ -43,6 +44,12 @@ def refuse_prompts(model: Model, options: Mapping[str, str]) -> str | None:
     if options.get("template") != "plain" and not model.tokenizer.chat_template:
         return NO_TEMPLATE.format(name=model.info.name)
     return None
+
+
+def refuse_prompts_by_files(folder: Path, *, name: str, options: Mapping[str, str]) -> str | None:
+    """The same sentence before any weight is loaded, where the files show that there is no chat template."""
+    missing = options.get("template") != "plain" and not may_have_template(folder)
+    return NO_TEMPLATE.format(name=name) if missing else None
 
 
 def prompting_identity(model: Model, template: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -108,6 +108,15 @@ def open_tokenizer(name: str, loading: Loading = DEFAULT_LOADING, *, download: b
     config = {} if source.gguf else facts.read_config(_folder(source))
     start = config.get("text_config", config).get("bos_token_id")
     return tokenizer, start if isinstance(start, int) else None
+
+
+def refuse_unopened(name: str, loading: Loading, *, options: Mapping[str, str]) -> str | None:
+    """A sentence when a model's files show that it cannot answer prompts; no weight is loaded."""
+    if find_source(name, loading).family is not None:
+        return None
+    source = fetch_source(name, replace(loading, allow_pickle=False), weights=False)
+    family = registry.get("family", _recognise(source)[0])
+    return None if source.gguf else family.refuse_files(_folder(source), name=source.name, options=options)
 
 
 def open_model(name: str, loading: Loading = DEFAULT_LOADING) -> Model:

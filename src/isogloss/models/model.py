@@ -170,6 +170,12 @@ class Refuse(Protocol):
     def __call__(self, model: Model, *, asked: str, options: Mapping[str, str]) -> str | None: ...
 
 
+class RefuseFiles(Protocol):
+    """Gives a sentence when the files of a model show that it cannot answer prompts, before weights are loaded."""
+
+    def __call__(self, folder: Path, *, name: str, options: Mapping[str, str]) -> str | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Filling:
     """How a blank is filled: the token that marks it, and what becomes of a question about such tokens."""
@@ -226,6 +232,7 @@ class Family:
     generating: Generating | None = None
     chats: bool = False
     refuse: Refuse = lambda model, *, asked, options: None
+    refuse_files: RefuseFiles = lambda folder, *, name, options: None
     identify: Callable[[Model, str], Mapping[str, str]] = lambda model, asked: {}
     ask_again: Callable[[Model], tuple[Model, int] | None] = lambda model: None
 

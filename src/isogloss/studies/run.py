@@ -16,7 +16,6 @@ from ..errors import IsoglossError
 from ..files.layout import write_atomically
 from ..items import Items
 from ..models import load
-from ..models.chat_template import NO_TEMPLATE, may_have_template
 from ..models.model import DEFAULT_LOADING, Loading, Model
 from ..progress import Progress, silent
 from ..reports.text.measures import grid
@@ -119,7 +118,7 @@ def run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: Ru
     try:
         model = plan.opened.get(name)
         if model is None:
-            _check_template(cells)
+            _refuse_early(cells)
             if not loading.served_model:  # a server is reached at once
                 running.progress(f"loading {cells[0].labels.get('checkpoint', name)}", 0.0)
             model = load.open_model(name, loading)
@@ -136,18 +135,19 @@ def run_checkpoint(cells: Sequence[PlannedCell], plan: StudyPlan, *, running: Ru
     return run_cells(planned, model, running=running)
 
 
-def _check_template(cells: Sequence[PlannedCell]) -> None:
-    """Refuse a causal model without a chat template before its weights are loaded, where all cells need one."""
-    name, loading = cells[0].checkpoint, cells[0].loading
-    known = registry.names("method")
-    for cell in cells:
-        method = cell.method.replace("-", "_")
-        if method not in known or not registry.get("method", method).alone or cell.options.get("template") == "plain":
-            return
-    if load.find_source(name, loading).family is None and load.find_family(name, loading) == "causal":
-        source = load.fetch_source(name, loading, weights=False)
-        if source.folder and not source.gguf and not may_have_template(source.folder):
-            raise IsoglossError(NO_TEMPLATE.format(name=source.name))
+def _refuse_early(cells: Sequence[PlannedCell]) -> None:
+    """Refuse a model that no cell could ask, before its weights are loaded."""
+    reasons = map(_reason_to_refuse, cells)
+    first = next(reasons)
+    if first and all(reasons):
+        raise IsoglossError(first)
+
+
+def _reason_to_refuse(cell: PlannedCell) -> str | None:
+    method = cell.method.replace("-", "_")
+    if method not in registry.names("method") or not registry.get("method", method).alone:
+        return None
+    return load.refuse_unopened(cell.checkpoint, cell.loading, options=cell.options)
 
 
 # ---- items and models without a study file

@@ -11,7 +11,7 @@ from ...errors import IsoglossError
 from ...items import BLANK
 from ..continuations import left_to_right, span, start_token
 from ..forward import find_activations, one_pass, pad, send
-from ..generation import answer_prompts, prompting_identity, refuse_prompts
+from ..generation import answer_prompts, prompting_identity, refuse_prompts, refuse_prompts_by_files
 from ..head import blank_inputs, find_head, gap, read_head
 from ..info import CAUSAL_LM, LIBRARIES, auto_class
 from ..model import Bundle, Family, Generating, Model
@@ -193,4 +193,5 @@ family = Family(
         lambda model, text: (*start_token(model), *encode(model.tokenizer, text + "\n")), _after_prompt, echoes=True
     ),
     refuse=lambda model, *, asked, options: refuse_prompts(model, options) if asked == TEXT else None,
+    refuse_files=refuse_prompts_by_files,
 )
